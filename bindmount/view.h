@@ -1,0 +1,47 @@
+/*
+ * A leg's view of the file system: which paths it can only read.
+ *
+ * The plan is made outside, in plain data; view_build() carries it out inside a mount namespace
+ * that the calling process has to itself, with CAP_SYS_ADMIN in the user namespace owning it
+ * (user_namespaces(7), mount_namespaces(7)). Nothing here knows what the paths are for.
+ */
+#ifndef BINDMOUNT_VIEW_H
+#define BINDMOUNT_VIEW_H
+
+#include "bindmount/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* A path and what it has to lead to. path is absolute and free of symbolic links. */
+struct view_path {
+	char *path;
+	dev_t dev;
+	ino_t ino;
+};
+
+struct view_paths {
+	struct view_path *list;
+	size_t count;
+};
+
+/* Add a copy of path, unless the same path is already there. -1: errno ENOMEM. */
+int view_paths_add(struct view_paths *v, const char *path, dev_t dev, ino_t ino);
+void view_paths_free(struct view_paths *v);
+
+struct view {
+	struct view_paths read_only; /* each subtree becomes read-only, wherever else it is mounted too */
+	struct view_path cwd;        /* the leg's working directory */
+};
+
+/*
+ * Build the view. Mounts become private first; every path of read_only and each alias of it through
+ * another mount of the same file system is read-only before the first process can see it, and checked
+ * to lead to the same inode; /proc is a fresh one; last the working directory is entered by path and
+ * checked. open_tree(2), mount_setattr(2) and move_mount(2) are used where the kernel and its filters
+ * let them (Linux 5.12), else bind mounts that are remounted.
+ */
+int view_build(const struct view *view, struct error *e);
+
+#endif

@@ -1,0 +1,74 @@
+/*
+ * The command line of `legguard run`, read into plain data.
+ *
+ * Pure: no system call, no environment, no output. Everything that can be refused by looking at
+ * the words alone is refused here, by name.
+ */
+#ifndef GUARD_OPTIONS_H
+#define GUARD_OPTIONS_H
+
+#include "bindmount/error.h"
+#include "guard/lane.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum isolation { ISOLATION_NAMESPACE, ISOLATION_NONE };
+
+/* A list of strings that point into argv. */
+struct words {
+	const char **list;
+	size_t count;
+};
+
+/* NAME=VALUE of --set-output. name is owned; value points into argv. */
+struct output {
+	char *name;
+	const char *value;
+};
+
+/* --setenv, --unset, --clear-env in the order given; name is owned, value NULL for --unset. */
+struct env_change {
+	char *name;
+	const char *value;
+};
+
+struct options {
+	struct words guard;     /* --guard PATH */
+	struct words read_only; /* --read-only PATH */
+	bool allow_hard_links;
+	enum isolation isolation;
+	struct output *outputs; /* --set-output */
+	size_t n_outputs;
+	bool no_outputs;
+	const char *directory; /* -C, or NULL */
+	struct env_change *env;
+	size_t n_env;
+	bool clear_env; /* -i: applied before the changes in env */
+	bool keep_status_on_tamper;  /* --on-tamper=keep-status */
+	bool fail_on_survivors;      /* --on-survivors=fail */
+	const char *status_path;     /* --status, or NULL */
+	int status_fd;               /* --status-fd, or -1 */
+	bool dry_run;
+	bool quiet;
+	bool exit_class_set[256]; /* --exit-class CODE=CLASS */
+	enum lane exit_class[256];
+	bool help;    /* --help or --version was given: nothing else counts */
+	bool version;
+	char **command; /* COMMAND [ARG]..., NULL-terminated, the tail of argv; empty list only for
+	                   help, version and dry_run */
+};
+
+/*
+ * Read argv (argv[0] is skipped; "run" is not in it). Options stop at the first operand, as in
+ * env(1). *o is to be given back with options_free() in either case.
+ */
+int options_parse(struct options *o, int argc, char **argv, struct error *e);
+
+void options_free(struct options *o);
+
+/* The text of `legguard run --help` and of `legguard --help`. */
+extern const char options_run_help[];
+extern const char options_main_help[];
+
+#endif

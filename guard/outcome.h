@@ -1,0 +1,50 @@
+/* All that is known about a run when it is over: what status, outputs and notes are made from. */
+#ifndef GUARD_OUTCOME_H
+#define GUARD_OUTCOME_H
+
+#include "bindmount/error.h"
+#include "guard/findings.h"
+#include "guard/lane.h"
+#include "guard/options.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* A process of the leg that was alive after the leg's main process had ended. */
+struct survivor {
+	pid_t pid;  /* in the leg's pid namespace if it had one, else the launcher's */
+	pid_t ppid; /* likewise */
+	unsigned long long start; /* field 22 of /proc/PID/stat: clock ticks since boot */
+	char name[64];            /* field 2: untrusted, raw bytes */
+};
+
+enum proof {
+	PROOF_NONE,          /* nothing shows that all are dead */
+	PROOF_PID_NAMESPACE, /* PID 1 of the leg's pid namespace has been waited for */
+	PROOF_SUBREAPER,     /* the reaper, a child subreaper, has no child left */
+};
+
+struct outcome {
+	bool guard_origin; /* exit_status is the guard's word, not the leg's */
+	int exit_status;
+	enum lane lane;
+	bool leg_ended;  /* wait_status is valid */
+	int wait_status; /* as of waitpid(2) */
+	int exec_errno;  /* why the leg's command could not be executed, or 0 */
+	int cancel_signal; /* SIGINT, SIGTERM or SIGHUP that the launcher got, or 0 */
+	enum isolation isolation;
+	bool scopes; /* Landlock keeps signals and abstract sockets inside the leg */
+	enum proof proof;
+	struct survivor *survivors; /* the first of them; owned */
+	size_t n_survivors;         /* listed */
+	size_t survivors_total;     /* counted; may be more than listed */
+	struct findings findings;
+	bool published;
+	bool restore_failed; /* something could not be put back or published; error says what */
+	struct error error;  /* the first guard failure, or empty */
+};
+
+const char *proof_name(enum proof proof);
+void outcome_free(struct outcome *o);
+
+#endif

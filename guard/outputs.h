@@ -1,0 +1,42 @@
+/*
+ * What the launcher publishes: entries in the runner's heredoc form, one block of bytes for one write.
+ *
+ * Rules of the runner's file commands: name<<DELIM, the body, DELIM alone on a line; the last entry
+ * of a name wins; output names compare without case; a name is empty, or holds '=', "<<" or a newline
+ * only by mistake.
+ */
+#ifndef GUARD_OUTPUTS_H
+#define GUARD_OUTPUTS_H
+
+#include "bindmount/error.h"
+#include "guard/lane.h"
+#include "guard/options.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* True for exit-code, tampered, reaped and lane-class, in any case. */
+bool outputs_reserved(const char *name);
+
+/* A name the runner would read back as that name. what: "--set-output", for the message. */
+int outputs_check_name(const char *name, const char *what, struct error *e);
+
+struct outputs_facts {
+	int exit_code;
+	bool tampered;
+	bool reaped; /* it is proven that nothing the leg started is alive */
+	enum lane lane;
+};
+
+/* Upper bound of what outputs_render() makes of these, whatever the facts will be. */
+size_t outputs_bound(const struct output *list, size_t n);
+
+/*
+ * Render list, then exit-code, tampered, reaped and, last, lane-class. Each entry has a delimiter of
+ * its own with 128 fresh random bits (arc4random_buf) that occurs nowhere in its value. *block is
+ * malloc'd.
+ */
+int outputs_render(const struct output *list, size_t n, const struct outputs_facts *facts,
+    char **block, size_t *size, struct error *e);
+
+#endif

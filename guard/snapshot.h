@@ -1,0 +1,99 @@
+/*
+ * The guarded files as they were before the leg: names, inodes, bytes and metadata.
+ *
+ * snapshot_take() walks every path from "/" down and keeps a descriptor on each component, since
+ * (dev, ino) identifies a file only while something holds it: inode numbers are reused at once.
+ * The bytes are kept in anonymous memory that is neither dumped nor inherited by children
+ * (MADV_DONTDUMP, MADV_DONTFORK). All descriptors are close-on-exec.
+ *
+ * After the leg is gone, and proven gone, snapshot_restore() makes names and bytes what they were;
+ * only then is anything appended with snapshot_append().
+ */
+#ifndef GUARD_SNAPSHOT_H
+#define GUARD_SNAPSHOT_H
+
+#include "bindmount/error.h"
+#include "bindmount/view.h"
+#include "guard/findings.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+struct snapshot;
+
+/* One file to guard. */
+struct guard_request {
+	const char *path;   /* as given; relative to the launcher's working directory */
+	const char *source; /* who named it, for messages: "GITHUB_OUTPUT" or "--guard" */
+};
+
+/*
+ * Take a snapshot of n files. Two requests that lead to one inode by the same path are one file.
+ * A path under a directory named `_runner_file_commands` or `file_commands` makes that directory a
+ * guarded directory: every other regular file in it is recorded as well.
+ * Refused, with the cure in *e: a path that is missing, a directory, a symbolic link (at the last
+ * component), a FIFO, a socket, a device, empty; a file that can't be opened for reading and writing;
+ * a file whose owner is not the caller, unless the caller is root; a file with a second hard link
+ * unless allow_hard_links. *out is to be given back with snapshot_free().
+ */
+int snapshot_take(struct snapshot **out, const struct guard_request *requests, size_t n,
+    bool allow_hard_links, struct error *e);
+
+void snapshot_free(struct snapshot *s);
+
+/* Index of the file that requests[i] named, for the functions below. */
+size_t snapshot_index(const struct snapshot *s, size_t i);
+
+/* The bytes as recorded (NULL for an empty file) and their number. They stay the snapshot's. */
+const void *snapshot_bytes(const struct snapshot *s, size_t index, size_t *size);
+
+/* XXH3-128 of the bytes in its canonical (big-endian) form: a fingerprint for logs, no proof. */
+void snapshot_fingerprint(const struct snapshot *s, size_t index, uint8_t digest[16]);
+
+/* Number of recorded files, guarded ones and neighbours, and the canonical path of each. */
+size_t snapshot_count(const struct snapshot *s);
+const char *snapshot_path(const struct snapshot *s, size_t index);
+/* True for a neighbour: a file that was not named, only found in a guarded directory. */
+bool snapshot_is_neighbour(const struct snapshot *s, size_t index);
+/* stat(2) result as recorded. */
+const struct stat *snapshot_stat(const struct snapshot *s, size_t index);
+
+/* True if st is one of the recorded files (guarded or neighbour) or a guarded directory. */
+bool snapshot_has_inode(const struct snapshot *s, const struct stat *st);
+
+/*
+ * Add to *v what the leg may only read: the guarded directories, and each guarded file that is in
+ * none. Paths are canonical.
+ */
+int snapshot_read_only_paths(const struct snapshot *s, struct view_paths *v, struct error *e);
+
+/*
+ * See to it that snapshot_restore() can put everything back and that `bytes` more can be appended to
+ * file `index`, even if the leg fills the disk: FALLOC_FL_KEEP_SIZE behind the end of the file, a
+ * spare O_TMPFILE for each guarded file, and where the file system copies on write (btrfs) a ballast
+ * file that is freed after the leg. Called before the leg. A file system that can't reserve is no
+ * error; a full one is.
+ */
+int snapshot_reserve(struct snapshot *s, size_t index, size_t bytes, struct error *e);
+
+/*
+ * Compare everything with the snapshot and put back what differs: names first, from "/" down, then
+ * bytes and metadata. No process of the leg may be alive. Each difference goes to *f. Files of the
+ * guarded directory that belong to other steps (another GUID) are compared and put back only if
+ * the directory itself or an ancestor was tampered with.
+ * Returns -1 with *e if something could not be put back (then the finding has restored == false);
+ * it goes on to the rest all the same.
+ */
+int snapshot_restore(struct snapshot *s, struct findings *f, struct error *e);
+
+/*
+ * Append to file `index` what the launcher publishes: one write, preceded in the same write by a
+ * newline if the recorded bytes do not end in one. A short write is continued; if it can't be, the
+ * file is cut back to the recorded bytes.
+ */
+int snapshot_append(struct snapshot *s, size_t index, const void *data, size_t size,
+    struct error *e);
+
+#endif
