@@ -44,4 +44,11 @@ struct view {
  */
 int view_build(const struct view *view, struct error *e);
 
+/*
+ * Enter cwd by path and check that it is the directory it has to be: by path, since a directory that
+ * was inherited lies below the binds. The last step of view_build(); for a process without a view of
+ * its own it is the only one.
+ */
+int view_enter(const struct view_path *cwd, struct error *e);
+
 #endif

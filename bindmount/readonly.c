@@ -1,0 +1,131 @@
+/*
+ * Read-only binds. See readonly.h.
+ *
+ * The path is opened once, checked, and both the copy and its place are taken from that descriptor,
+ * so that nobody can put something else between a check and a mount.
+ */
+#include "bindmount/readonly.h"
+
+#include "bindmount/cleanup.h"
+#include "bindmount/mountinfo.h"
+#include "bindmount/sys.h"
+#include "bindmount/userns.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+/* Open p->path as it is now and see that it is the inode it has to be. */
+static int
+open_checked(const struct view_path *p, struct error *e)
+{
+	AUTO_FD int fd = open(p->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) != 0)
+		return error_set(e, errno, NULL, "can't open %s in the leg's view", p->path);
+	if (st.st_dev != p->dev || st.st_ino != p->ino)
+		return error_set(e, 0,
+		    "something is replacing it: end what else runs here and try again",
+		    "%s leads to another file in the leg's view", p->path);
+	return fd_take(&fd);
+}
+
+/* -1 with errno; ENOSYS and EPERM may come from a system call filter. */
+static int
+cover_by_tree(int fd)
+{
+	AUTO_FD int tree = sys_open_tree(fd, "", AT_EMPTY_PATH | SYS_AT_RECURSIVE |
+	    SYS_OPEN_TREE_CLONE | SYS_OPEN_TREE_CLOEXEC);
+
+	if (tree < 0 ||
+	    sys_mount_setattr(tree, "", AT_EMPTY_PATH | SYS_AT_RECURSIVE,
+		SYS_MOUNT_ATTR_RDONLY) != 0)
+		return -1;
+	return sys_move_mount(tree, "", fd, "",
+	    SYS_MOVE_MOUNT_F_EMPTY_PATH | SYS_MOVE_MOUNT_T_EMPTY_PATH);
+}
+
+/* mount(2): a remount has to restate the flags that are there, or a locked one gives EPERM. */
+static unsigned long
+restated_flags(unsigned long flag)
+{
+	unsigned long flags = 0;
+
+	flags |= flag & ST_NOSUID ? MS_NOSUID : 0;
+	flags |= flag & ST_NODEV ? MS_NODEV : 0;
+	flags |= flag & ST_NOEXEC ? MS_NOEXEC : 0;
+	flags |= flag & ST_NOATIME ? MS_NOATIME : 0;
+	flags |= flag & ST_NODIRATIME ? MS_NODIRATIME : 0;
+	flags |= flag & ST_RELATIME ? MS_RELATIME : 0;
+	if ((flag & (ST_NOATIME | ST_RELATIME)) == 0)
+		flags |= MS_STRICTATIME;
+	return flags;
+}
+
+static int
+remount_read_only(const char *path)
+{
+	struct statvfs fs;
+
+	if (statvfs(path, &fs) != 0)
+		return -1;
+	return mount(NULL, path, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | restated_flags(fs.f_flag),
+	    NULL);
+}
+
+/* Bind and remount, mount by mount: MS_RDONLY is not recursive. -1 with errno. */
+static int
+cover_by_remount(const char *path)
+{
+	struct mountinfo m;
+	int result = 0, saved;
+
+	if (mount(path, path, NULL, MS_BIND | MS_REC, NULL) != 0 || mountinfo_read(&m) != 0)
+		return -1;
+	for (size_t i = 0; i < m.count && result == 0; i++)
+		/* A path that is covered by another mount can't be reached; the cover is listed too. */
+		if (mountinfo_below(m.list[i].point, path) &&
+		    (result = remount_read_only(m.list[i].point)) != 0 && errno == ENOENT)
+			result = 0;
+	saved = errno;
+	mountinfo_free(&m);
+	errno = saved;
+	return result;
+}
+
+static int
+check_read_only(const struct view_path *p, struct error *e)
+{
+	AUTO_FD int fd = open_checked(p, e);
+	struct statvfs fs;
+
+	if (fd < 0)
+		return -1;
+	if (fstatvfs(fd, &fs) != 0)
+		return error_set(e, errno, NULL, "can't examine %s", p->path);
+	if ((fs.f_flag & ST_RDONLY) == 0)
+		return error_set(e, 0, NULL, "%s is not read-only after it was made so", p->path);
+	return 0;
+}
+
+int
+readonly_cover(const struct view_path *p, struct error *e)
+{
+	AUTO_FD int fd = open_checked(p, e);
+
+	if (fd < 0)
+		return -1;
+	if (cover_by_tree(fd) != 0) {
+		if (errno != ENOSYS && errno != EPERM)
+			return error_set(e, errno, NULL, "can't make %s read-only", p->path);
+		if (cover_by_remount(p->path) != 0)
+			return error_set(e, errno, userns_cure(errno), "can't make %s read-only",
+			    p->path);
+	}
+	return check_read_only(p, e);
+}

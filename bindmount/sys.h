@@ -1,0 +1,56 @@
+/*
+ * System calls and constants that glibc 2.35 or the 5.15 kernel headers lack, in one place.
+ *
+ * Each function is the bare system call: -1 with errno on failure. Constants carry the SYS_ prefix
+ * so that they never collide with a newer header's.
+ */
+#ifndef BINDMOUNT_SYS_H
+#define BINDMOUNT_SYS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* open_tree(2), Linux 5.2 */
+#define SYS_OPEN_TREE_CLONE   1u
+#define SYS_OPEN_TREE_CLOEXEC 02000000u
+#define SYS_AT_RECURSIVE      0x8000u
+/* move_mount(2), Linux 5.2 */
+#define SYS_MOVE_MOUNT_F_EMPTY_PATH 0x04u
+#define SYS_MOVE_MOUNT_T_EMPTY_PATH 0x40u
+/* mount_setattr(2), Linux 5.12 */
+#define SYS_MOUNT_ATTR_RDONLY 0x01u
+/* landlock(7), ABI 6, Linux 6.12 */
+#define SYS_LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET 1u
+#define SYS_LANDLOCK_SCOPE_SIGNAL               2u
+#define SYS_LANDLOCK_SCOPE_ABI                  6
+
+int sys_open_tree(int dirfd, const char *path, unsigned int flags);
+int sys_move_mount(int from, const char *from_path, int to, const char *to_path,
+    unsigned int flags);
+/* Set (never clear) attributes on the mount at dirfd/path, and below it with SYS_AT_RECURSIVE. */
+int sys_mount_setattr(int dirfd, const char *path, unsigned int flags, uint64_t attr_set);
+
+/*
+ * A child made with the given CLONE_NEW* flags, as fork(2) makes one; SIGCHLD at its end, and a
+ * close-on-exec pidfd for it in *pidfd unless that is NULL. clone3(2) where it is allowed, else
+ * clone(2): container filters answer clone3 with ENOSYS, since they can't look into its argument.
+ * No atfork handler runs: the child must not touch state that needs one.
+ */
+pid_t sys_fork(uint64_t namespaces, int *pidfd);
+
+int sys_pidfd_open(pid_t pid);
+int sys_pidfd_send_signal(int pidfd, int sig);
+
+/* Close all descriptors from `first` up. */
+void sys_close_from(int first);
+
+/* The kernel's Landlock ABI; 0 if it has none or it is off. */
+int sys_landlock_abi(void);
+/*
+ * Keep the caller and its children from sending signals to, and from connecting to abstract
+ * sockets of, processes outside. Handles no file system right, since any such right would make the
+ * kernel refuse every mount, and with it nested sandboxes. Needs no_new_privs. ABI 6.
+ */
+int sys_landlock_scope(void);
+
+#endif

@@ -1,0 +1,106 @@
+/*
+ * User namespaces. Everything here works on the calling process; the namespaces themselves are made
+ * by sys_fork().
+ */
+#include "bindmount/userns.h"
+
+#include "bindmount/cleanup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int
+write_file(const char *path, const char *text)
+{
+	AUTO_FD int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	return write(fd, text, strlen(text)) == (ssize_t)strlen(text) ? 0 : -1;
+}
+
+static long
+read_number(const char *path)
+{
+	char text[32] = "";
+	long number = -1;
+	AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || read(fd, text, sizeof text - 1) <= 0 || sscanf(text, "%ld", &number) != 1)
+		return -1;
+	return number;
+}
+
+const char *
+userns_cure(int errnum)
+{
+	if (read_number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == 1)
+		return "AppArmor restricts unprivileged user namespaces here: give this program a "
+		       "profile with \"userns,\", or run as root \"sysctl -w "
+		       "kernel.apparmor_restrict_unprivileged_userns=0\", or choose --isolation none";
+	if (read_number("/proc/sys/kernel/unprivileged_userns_clone") == 0)
+		return "run as root \"sysctl -w kernel.unprivileged_userns_clone=1\", or choose "
+		       "--isolation none";
+	if (errnum == ENOSPC || read_number("/proc/sys/user/max_user_namespaces") == 0)
+		return "raise the sysctls user.max_user_namespaces, user.max_mnt_namespaces and "
+		       "user.max_pid_namespaces, or choose --isolation none";
+	return "this machine or container refuses unprivileged user namespaces: allow them (in a "
+	       "container a seccomp profile that lets clone, unshare and mount through, and an "
+	       "unmasked /proc), or choose --isolation none";
+}
+
+int
+userns_map_identity(uid_t uid, gid_t gid, struct error *e)
+{
+	char map[64];
+	int result = -1;
+
+	prctl(PR_SET_DUMPABLE, 1);
+	/* An unprivileged writer of gid_map must have given up setgroups(2) first. */
+	if (write_file("/proc/self/setgroups", "deny") != 0) {
+		error_set(e, errno, userns_cure(errno), "can't write /proc/self/setgroups");
+		goto out;
+	}
+	snprintf(map, sizeof map, "%u %u 1", uid, uid);
+	if (write_file("/proc/self/uid_map", map) != 0) {
+		error_set(e, errno, userns_cure(errno), "can't map user %u in a user namespace",
+		    uid);
+		goto out;
+	}
+	snprintf(map, sizeof map, "%u %u 1", gid, gid);
+	if (write_file("/proc/self/gid_map", map) != 0) {
+		error_set(e, errno, userns_cure(errno), "can't map group %u in a user namespace",
+		    gid);
+		goto out;
+	}
+	result = 0;
+out:
+	prctl(PR_SET_DUMPABLE, 0);
+	return result;
+}
+
+int
+userns_drop_capabilities(struct error *e)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct none[2] = {{0}};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+		return error_set(e, errno, NULL, "can't set no_new_privs");
+	/* EINVAL ends the kernel's list of capabilities. */
+	for (int cap = 0; prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0; cap++)
+		continue;
+	if (errno != EINVAL)
+		return error_set(e, errno, NULL, "can't empty the capability bounding set");
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0)
+		return error_set(e, errno, NULL, "can't clear the ambient capabilities");
+	if (syscall(SYS_capset, &header, none) != 0)
+		return error_set(e, errno, NULL, "can't drop capabilities");
+	return 0;
+}

@@ -1,0 +1,19 @@
+/* The leg's environment. Pure. */
+#ifndef GUARD_ENVIRONMENT_H
+#define GUARD_ENVIRONMENT_H
+
+#include "bindmount/error.h"
+#include "guard/options.h"
+
+/*
+ * The caller's environment env with -i, --setenv and --unset applied in the order given. The array is
+ * malloc'd, NULL-terminated, to be given back with environment_free().
+ */
+char **environment_make(char *const *env, const struct options *o, struct error *e);
+
+void environment_free(char **env);
+
+/* The value of name in env, or NULL if it is not there or empty. */
+const char *environment_get(char *const *env, const char *name);
+
+#endif

@@ -1,0 +1,97 @@
+/*
+ * Becoming the leg: session, limits, capabilities, signals, descriptors, exec. In this order, since
+ * each step needs what a later one takes away.
+ */
+#include "guard/leg.h"
+
+#include "bindmount/cleanup.h"
+#include "bindmount/sys.h"
+#include "bindmount/userns.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/*
+ * When memory runs out the leg goes first, not the launcher. Raising one's own value needs no
+ * privilege, but the file belongs to root while the process is not dumpable (proc(5)). Nothing of the
+ * leg exists yet that could use the moment.
+ */
+static int
+volunteer_for_oom(struct error *e)
+{
+	int result = 0;
+
+	prctl(PR_SET_DUMPABLE, 1);
+	AUTO_FD int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, "1000", 4) != 4)
+		result = error_set(e, errno, NULL, "can't write /proc/self/oom_score_adj");
+	prctl(PR_SET_DUMPABLE, 0);
+	return result;
+}
+
+static int
+give_back_limits(const struct leg_plan *plan, struct error *e)
+{
+	umask(plan->umask);
+	if (setrlimit(RLIMIT_NOFILE, &plan->nofile) != 0)
+		return error_set(e, errno, NULL, "can't give the leg its limit of open files");
+	return 0;
+}
+
+static int
+confine(const struct leg_plan *plan, struct error *e)
+{
+	if (userns_drop_capabilities(e) != 0)
+		return -1;
+	if (plan->scopes && sys_landlock_scope() != 0)
+		return error_set(e, errno, NULL, "can't enter a Landlock domain");
+	return 0;
+}
+
+/* Dispositions and mask as a fresh process has them: ignored signals survive an exec otherwise. */
+static void
+reset_signals(void)
+{
+	sigset_t none;
+
+	for (int sig = 1; sig < NSIG; sig++)
+		(void)signal(sig, SIG_DFL); /* EINVAL for SIGKILL, SIGSTOP and the C library's own */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static int
+set_up(const struct leg_plan *plan, struct error *e)
+{
+	if (plan->confined && userns_map_identity(plan->uid, plan->gid, e) != 0)
+		return -1;
+	if (volunteer_for_oom(e) != 0 || give_back_limits(plan, e) != 0)
+		return -1;
+	if (setsid() < 0)
+		return error_set(e, errno, NULL, "can't start a session");
+	return plan->confined ? confine(plan, e) : 0;
+}
+
+_Noreturn void
+leg_become(const struct leg_plan *plan, int report_fd)
+{
+	struct leg_failure failure = {0};
+
+	if (set_up(plan, &failure.error) == 0) {
+		if (report_fd != STDERR_FILENO + 1)
+			report_fd = dup3(report_fd, STDERR_FILENO + 1, O_CLOEXEC);
+		sys_close_from(STDERR_FILENO + 2);
+		reset_signals();
+		environ = (char **)plan->envp;
+		execvp(plan->argv[0], plan->argv);
+		failure.exec_errno = errno;
+		(void)signal(SIGPIPE, SIG_IGN); /* nobody reads: then nobody needs the report */
+	}
+	(void)!write(report_fd, &failure, sizeof failure);
+	_exit(127);
+}

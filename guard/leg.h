@@ -1,0 +1,38 @@
+/* The leg's own process, between its creation and the exec of the command. */
+#ifndef GUARD_LEG_H
+#define GUARD_LEG_H
+
+#include "bindmount/error.h"
+#include "bindmount/view.h"
+
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+/* Everything that is decided before the leg is made. All pointers stay the caller's. */
+struct leg_plan {
+	bool confined; /* namespaces and a view of its own; else only a child and a session */
+	bool scopes;   /* Landlock scopes on top; only if confined */
+	const struct view *view;
+	char *const *argv; /* the command, looked up along the PATH in envp as execvp(3) does */
+	char *const *envp;
+	uid_t uid;
+	gid_t gid;
+	mode_t umask;          /* the caller's, which the leg gets back */
+	struct rlimit nofile;  /* likewise */
+};
+
+/* Why there is no leg. */
+struct leg_failure {
+	int exec_errno;     /* the command could not be executed; 0: see error */
+	struct error error; /* what could not be set up before that */
+};
+
+/*
+ * Become the leg: called in the child that was made for it, in its own user and mount namespace if it
+ * is confined. Descriptor report_fd must be close-on-exec; a struct leg_failure is written to it if
+ * the command can't be started. Does not return.
+ */
+_Noreturn void leg_become(const struct leg_plan *plan, int report_fd);
+
+#endif

@@ -1,0 +1,96 @@
+/*
+ * legguard: run one untrusted command in a CI step, so that it can't forge what the step reports.
+ *
+ * main chooses the subcommand and prints; everything else returns what there is to say.
+ */
+#include "bindmount/cleanup.h"
+#include "guard/options.h"
+#include "guard/outcome.h"
+#include "guard/run.h"
+#include "guard/startup.h"
+#include "guard/status.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int
+complain(const struct error *e)
+{
+	char line[2048];
+
+	fprintf(stderr, "legguard: %s\n", error_line(line, sizeof line, e));
+	return EXIT_GUARD;
+}
+
+/* Standard output may be full or closed: then what was asked for was not given. */
+static int
+print(const char *text)
+{
+	struct error e = {0};
+
+	if (fputs(text, stdout) >= 0 && fflush(stdout) == 0)
+		return 0;
+	error_set(&e, 0, NULL, "can't write to standard output");
+	return complain(&e);
+}
+
+static int
+finish_run(const struct options *o, const struct outcome *out)
+{
+	struct error e = {0};
+	AUTO_FREE char *notes = status_notes(out, o->quiet, &e);
+
+	if (notes == NULL)
+		complain(&e);
+	else
+		fputs(notes, stderr);
+	return out->exit_status;
+}
+
+static int
+run_command(int argc, char **argv, char **env, const struct startup *startup)
+{
+	struct options o;
+	struct outcome out = {0};
+	struct error e = {0};
+	AUTO_FREE char *text = NULL;
+	int status;
+
+	if (options_parse(&o, argc, argv, &e) != 0)
+		status = complain(&e);
+	else if (o.help)
+		status = print(options_run_help);
+	else if (o.version)
+		status = print("legguard " LEGGUARD_VERSION "\n");
+	else if (run(&o, startup, env, &out, &text, &e) != 0)
+		status = complain(&e);
+	else if (o.dry_run)
+		status = print(text);
+	else
+		status = finish_run(&o, &out);
+	outcome_free(&out);
+	options_free(&o);
+	return status;
+}
+
+int
+main(int argc, char **argv, char **env)
+{
+	struct startup startup;
+	struct error e = {0};
+
+	if (startup_prepare(&startup, &e) != 0)
+		return complain(&e);
+	if (argc >= 2 && strcmp(argv[1], "run") == 0)
+		return run_command(argc - 1, argv + 1, env, &startup);
+	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+		return print(options_main_help);
+	if (argc == 2 && strcmp(argv[1], "--version") == 0)
+		return print("legguard " LEGGUARD_VERSION "\n");
+	if (argc < 2)
+		error_set(&e, 0, "see legguard --help", "no command given");
+	else
+		error_set(&e, 0, "see legguard --help", "unknown command %s", argv[1]);
+	return complain(&e);
+}

@@ -1,0 +1,256 @@
+/* What one run is going to do. See plan.h. */
+#include "guard/plan.h"
+
+#include "bindmount/cleanup.h"
+#include "bindmount/sys.h"
+#include "guard/environment.h"
+#include "guard/grammar.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The runner's file-command files, in the order in which it processes them (actions/runner 2.336). */
+static const struct {
+	const char *variable;
+	bool pairs; /* its grammar is that of name=value and name<<delimiter */
+} file_commands[] = {
+	{"GITHUB_PATH", false},
+	{"GITHUB_ENV", true},
+	{"GITHUB_STEP_SUMMARY", false},
+	{"GITHUB_STATE", true},
+	{"GITHUB_OUTPUT", true},
+	{"GITHUB_ARTIFACTS", false},
+	{"GITHUB_ARTIFACTS_LIST", false},
+};
+
+enum { FILE_COMMANDS = sizeof file_commands / sizeof file_commands[0] };
+
+static void
+request(struct plan *p, const char *path, const char *source)
+{
+	p->requests[p->n_requests++] = (struct guard_request){.path = path, .source = source};
+}
+
+static int
+plan_requests(struct plan *p, char *const *env, const char *status_path, struct error *e)
+{
+	const struct options *o = p->options;
+
+	p->requests = calloc(FILE_COMMANDS + o->guard.count + 1, sizeof *p->requests);
+	if (p->requests == NULL)
+		return error_set(e, errno, NULL, "can't plan the run");
+	for (size_t i = 0; i < FILE_COMMANDS; i++) {
+		const char *path = environment_get(env, file_commands[i].variable);
+
+		if (path == NULL)
+			continue;
+		if (strcmp(file_commands[i].variable, "GITHUB_OUTPUT") == 0)
+			p->output_request = p->n_requests;
+		request(p, path, file_commands[i].variable);
+	}
+	for (size_t i = 0; i < o->guard.count; i++)
+		request(p, o->guard.list[i], "--guard");
+	if (status_path != NULL)
+		request(p, status_path, "--status");
+	if (o->n_outputs > 0 && p->output_request == PLAN_NO_OUTPUT)
+		return error_set(e, 0, "run it in a step, or set GITHUB_OUTPUT to an existing file",
+		    "--set-output: GITHUB_OUTPUT names no file");
+	return 0;
+}
+
+static int
+plan_read_only(struct plan *p, struct error *e)
+{
+	const struct words *paths = &p->options->read_only;
+
+	if (paths->count > 0 && p->options->isolation == ISOLATION_NONE)
+		return error_set(e, 0, "leave out one of the two",
+		    "--read-only can't be held with --isolation none");
+	for (size_t i = 0; i < paths->count; i++) {
+		AUTO_FREE char *real = realpath(paths->list[i], NULL);
+		struct stat st;
+
+		if (real == NULL || stat(real, &st) != 0)
+			return error_set(e, errno, "name an existing path", "--read-only: %s",
+			    paths->list[i]);
+		if (view_paths_add(&p->view.read_only, real, st.st_dev, st.st_ino) != 0)
+			return error_set(e, errno, NULL, "can't note %s", real);
+	}
+	return 0;
+}
+
+static int
+plan_directory(struct plan *p, struct error *e)
+{
+	const char *wanted = p->options->directory;
+	struct view_path *cwd = &p->view.cwd;
+	struct stat st;
+
+	cwd->path = realpath(wanted != NULL ? wanted : ".", NULL);
+	if (cwd->path == NULL && wanted == NULL)
+		return error_set(e, errno, "change to an existing directory, or name one with -C",
+		    "the working directory can't be found by its path");
+	if (cwd->path == NULL || stat(cwd->path, &st) != 0)
+		return error_set(e, errno, "name an existing directory with -C", "-C: %s",
+		    wanted != NULL ? wanted : ".");
+	if (!S_ISDIR(st.st_mode))
+		return error_set(e, ENOTDIR, "name an existing directory with -C", "-C: %s", wanted);
+	cwd->dev = st.st_dev;
+	cwd->ino = st.st_ino;
+	return 0;
+}
+
+int
+plan_make(struct plan *p, const struct options *o, char *const *env, const char *status_path,
+    struct error *e)
+{
+	*p = (struct plan){.options = o, .output_request = PLAN_NO_OUTPUT};
+	if (o->isolation == ISOLATION_NAMESPACE && geteuid() == 0)
+		return error_set(e, 0,
+		    "start it as an ordinary user, as in \"setpriv --reuid 1001 --regid 1001 "
+		    "--clear-groups legguard run ...\"; --isolation none runs the leg unconfined",
+		    "started as root: a user namespace does not confine a leg that is root");
+	if (plan_requests(p, env, status_path, e) != 0 || plan_read_only(p, e) != 0 ||
+	    plan_directory(p, e) != 0)
+		return -1;
+	p->leg_env = environment_make(env, o, e);
+	if (p->leg_env == NULL)
+		return -1;
+	p->scopes = o->isolation == ISOLATION_NAMESPACE &&
+	    sys_landlock_abi() >= SYS_LANDLOCK_SCOPE_ABI;
+	return 0;
+}
+
+/* What the runner could not read, nothing can be appended to. */
+static int
+check_grammar(const struct plan *p, const struct snapshot *s, struct error *e)
+{
+	for (size_t i = 0; i < p->n_requests; i++)
+		for (size_t k = 0; k < FILE_COMMANDS; k++) {
+			size_t index = snapshot_index(s, i), size;
+			const void *bytes = snapshot_bytes(s, index, &size);
+
+			if (!file_commands[k].pairs ||
+			    strcmp(p->requests[i].source, file_commands[k].variable) != 0)
+				continue;
+			if (grammar_check(p->requests[i].path, bytes, size, e) != 0)
+				return -1;
+		}
+	return 0;
+}
+
+/*
+ * A descriptor reaches what it was opened on whatever is mounted over the path: a guarded file can be
+ * written through it, or opened anew through /proc/self/fd, and a directory leads below the binds.
+ */
+static int
+check_descriptor(int fd, const struct snapshot *s, struct error *e)
+{
+	static const char cure[] = "redirect it elsewhere, or from or to /dev/null";
+	struct stat st;
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || fstat(fd, &st) != 0)
+		return error_set(e, errno, cure, "can't examine descriptor %d", fd);
+	if ((flags & O_PATH) != 0)
+		return error_set(e, 0, cure, "descriptor %d is an O_PATH descriptor", fd);
+	if (S_ISDIR(st.st_mode))
+		return error_set(e, 0, cure, "descriptor %d is a directory", fd);
+	if (snapshot_has_inode(s, &st))
+		return error_set(e, 0, cure, "descriptor %d is a guarded file", fd);
+	return 0;
+}
+
+int
+plan_protect(struct plan *p, const struct snapshot *s, struct error *e)
+{
+	if (check_grammar(p, s, e) != 0)
+		return -1;
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (check_descriptor(fd, s, e) != 0)
+			return -1;
+	return snapshot_read_only_paths(s, &p->view.read_only, e);
+}
+
+static void
+describe_requests(FILE *out, const struct plan *p, const struct snapshot *s)
+{
+	char text[4096];
+
+	for (size_t i = 0; i < p->n_requests; i++) {
+		size_t index = snapshot_index(s, i), size;
+
+		(void)snapshot_bytes(s, index, &size);
+		error_visible(text, sizeof text, snapshot_path(s, index));
+		fprintf(out, "guard      %s (%s, %zu bytes)\n", text, p->requests[i].source, size);
+	}
+	for (size_t i = 0; i < snapshot_count(s); i++)
+		if (snapshot_is_neighbour(s, i)) {
+			error_visible(text, sizeof text, snapshot_path(s, i));
+			fprintf(out, "record     %s\n", text);
+		}
+}
+
+static void
+describe_view(FILE *out, const struct plan *p)
+{
+	bool confined = p->options->isolation == ISOLATION_NAMESPACE;
+	char text[4096];
+
+	for (size_t i = 0; confined && i < p->view.read_only.count; i++) {
+		error_visible(text, sizeof text, p->view.read_only.list[i].path);
+		fprintf(out, "read-only  %s\n", text);
+	}
+	error_visible(text, sizeof text, p->view.cwd.path);
+	fprintf(out, "directory  %s\n", text);
+	fprintf(out, "isolation  %s\n",
+	    !confined         ? "none: the leg can write the guarded files; they are put back"
+	        : p->scopes ? "namespace, with Landlock scopes for signals and abstract sockets"
+	                    : "namespace, without Landlock scopes (Linux 6.12 has them)");
+}
+
+char *
+plan_describe(const struct plan *p, const struct snapshot *s, struct error *e)
+{
+	const struct options *o = p->options;
+	char *text = NULL, word[4096];
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (out == NULL) {
+		error_set(e, errno, NULL, "can't describe the run");
+		return NULL;
+	}
+	describe_requests(out, p, s);
+	describe_view(out, p);
+	for (size_t i = 0; i < o->n_outputs; i++)
+		fprintf(out, "publish    %s\n", error_visible(word, sizeof word, o->outputs[i].name));
+	if (p->output_request != PLAN_NO_OUTPUT && !o->no_outputs)
+		fprintf(out, "publish    exit-code, tampered, reaped, lane-class\n");
+	fprintf(out, "run       ");
+	for (char **arg = o->command; arg != NULL && *arg != NULL; arg++)
+		fprintf(out, " %s", error_visible(word, sizeof word, *arg));
+	fprintf(out, "\n");
+	if (fclose(out) != 0) {
+		error_set(e, errno, NULL, "can't describe the run");
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+void
+plan_free(struct plan *p)
+{
+	free(p->requests);
+	view_paths_free(&p->view.read_only);
+	free(p->view.cwd.path);
+	if (p->leg_env != NULL)
+		environment_free(p->leg_env);
+	*p = (struct plan){0};
+}

@@ -1,0 +1,46 @@
+/*
+ * What one run is going to do: options and environment turned into files to guard, paths to make
+ * read-only, the leg's directory and environment. Nothing is changed yet, so --dry-run ends here.
+ */
+#ifndef GUARD_PLAN_H
+#define GUARD_PLAN_H
+
+#include "bindmount/error.h"
+#include "bindmount/view.h"
+#include "guard/options.h"
+#include "guard/snapshot.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct plan {
+	const struct options *options;
+	struct guard_request *requests; /* paths and sources belong to options, env or the caller */
+	size_t n_requests;
+	size_t output_request; /* index of GITHUB_OUTPUT, or PLAN_NO_OUTPUT */
+	struct view view;      /* --read-only paths; the snapshot's are added by plan_protect() */
+	char **leg_env;
+	bool scopes; /* the kernel has Landlock scopes, and the leg is confined */
+};
+
+#define PLAN_NO_OUTPUT ((size_t)-1)
+
+/*
+ * Make the plan. env is the launcher's environment; status_path is the status file to be guarded with
+ * the rest, or NULL. *p is to be given back with plan_free() in either case.
+ */
+int plan_make(struct plan *p, const struct options *o, char *const *env, const char *status_path,
+    struct error *e);
+
+/*
+ * With the snapshot taken: check what the launcher publishes to and what it would publish, the
+ * descriptors 0 to 2, and add the paths the leg may only read.
+ */
+int plan_protect(struct plan *p, const struct snapshot *s, struct error *e);
+
+/* What --dry-run prints; malloc'd. */
+char *plan_describe(const struct plan *p, const struct snapshot *s, struct error *e);
+
+void plan_free(struct plan *p);
+
+#endif

@@ -1,0 +1,348 @@
+/*
+ * The reaper, both sides: what runs in its process (reaper_main) and what the launcher holds of it.
+ * See reaper.h.
+ */
+#include "guard/reaper.h"
+
+#include "bindmount/cleanup.h"
+#include "bindmount/sys.h"
+#include "bindmount/userns.h"
+#include "guard/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { KILL_SECONDS = 5 }; /* how long a subreaper tries before it gives up the proof */
+
+/* What the reaper's process knows. */
+struct state {
+	const struct leg_plan *plan;
+	int socket; /* to the launcher */
+	int procfd; /* /proc as it was before the leg could cover it */
+	int signals;
+	pid_t leg;
+};
+
+static void
+send_message(const struct state *s, const struct reaper_message *m)
+{
+	/* A launcher that is gone has no use for it, and this process is about to end with it. */
+	(void)send(s->socket, m, sizeof *m, MSG_NOSIGNAL);
+}
+
+static _Noreturn void
+fail(const struct state *s, const struct leg_failure *failure)
+{
+	const struct reaper_message m = {.kind = REAPER_FAILED, .failure = *failure};
+
+	send_message(s, &m);
+	_exit(1);
+}
+
+static bool
+launcher_is_gone(const struct state *s)
+{
+	struct pollfd p = {.fd = s->socket, .events = 0};
+
+	return poll(&p, 1, 0) > 0 && (p.revents & (POLLHUP | POLLERR)) != 0;
+}
+
+/*
+ * End with the launcher, whatever kills it. The parent-death signal is set first and the launcher's
+ * end of the socket looked at afterwards, so a launcher that died in between is noticed: getppid() is
+ * no help, it is 0 in a new pid namespace. A subreaper must outlive the launcher for as long as it
+ * takes to kill its descendants, so it goes by the socket alone.
+ */
+static int
+bind_to_launcher(const struct state *s, struct error *e)
+{
+	if (s->plan->confined) {
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+			return error_set(e, errno, NULL, "can't bind the leg to the launcher");
+	} else if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
+		return error_set(e, errno, NULL, "can't become a child subreaper");
+	}
+	if (launcher_is_gone(s))
+		_exit(1);
+	return 0;
+}
+
+static int
+build(struct state *s, struct error *e)
+{
+	const struct leg_plan *plan = s->plan;
+
+	if (bind_to_launcher(s, e) != 0)
+		return -1;
+	if (plan->confined) {
+		if (userns_map_identity(plan->uid, plan->gid, e) != 0 ||
+		    view_build(plan->view, e) != 0)
+			return -1;
+	} else if (view_enter(&plan->view->cwd, e) != 0) {
+		return -1;
+	}
+	s->procfd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (s->procfd < 0)
+		return error_set(e, errno, "mount a proc file system there", "can't open /proc");
+	return 0;
+}
+
+/* Start the leg and wait until the command is executed or can't be. */
+static int
+start_leg(struct state *s, struct leg_failure *failure)
+{
+	uint64_t namespaces = s->plan->confined ? CLONE_NEWUSER | CLONE_NEWNS : 0;
+	int report[2];
+	ssize_t n;
+
+	if (pipe2(report, O_CLOEXEC) != 0)
+		return error_set(&failure->error, errno, NULL, "can't make a pipe");
+	s->leg = sys_fork(namespaces, NULL);
+	if (s->leg == 0)
+		leg_become(s->plan, report[1]);
+	close(report[1]);
+	if (s->leg < 0) {
+		close(report[0]);
+		return error_set(&failure->error, errno, userns_cure(errno),
+		    "can't make the leg's process");
+	}
+	n = read(report[0], failure, sizeof *failure);
+	close(report[0]);
+	if (n == 0)
+		return 0;
+	if (n != (ssize_t)sizeof *failure) {
+		*failure = (struct leg_failure){0};
+		error_set(&failure->error, n < 0 ? errno : 0, NULL,
+		    "the leg's process failed before it could say why");
+	}
+	return -1;
+}
+
+static void
+describe_survivors(struct reaper_message *m, const struct processes *all)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		const struct process *p = &all->list[i];
+
+		if (m->n_survivors < REAPER_SURVIVORS_MAX) {
+			struct survivor *to = &m->survivors[m->n_survivors++];
+
+			*to = (struct survivor){.pid = p->pid, .ppid = p->ppid, .start = p->start};
+			memcpy(to->name, p->name, sizeof to->name);
+		}
+		m->survivors_total++;
+	}
+}
+
+/* Everything in the pid namespace but this process; or every descendant of this process. */
+static int
+list_survivors(const struct state *s, struct processes *all)
+{
+	if (!s->plan->confined)
+		return process_descendants(all, s->procfd, getpid());
+	if (process_list(all, s->procfd) != 0)
+		return -1;
+	for (size_t i = 0; i < all->count; i++)
+		if (all->list[i].pid == getpid()) {
+			all->list[i] = all->list[--all->count];
+			break;
+		}
+	return 0;
+}
+
+/* Reap all that have ended. True if the leg's main process was among them. */
+static bool
+reap(const struct state *s, int *wait_status)
+{
+	bool ended = false;
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		if (pid == s->leg) {
+			*wait_status = status;
+			ended = true;
+		}
+	return ended;
+}
+
+static bool
+before(const struct timespec *deadline)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec < deadline->tv_sec ||
+	    (now.tv_sec == deadline->tv_sec && now.tv_nsec < deadline->tv_nsec);
+}
+
+/*
+ * Kill every descendant. Stopping them all first keeps one that forks for ever from running ahead of
+ * the list. ECHILD is the proof: orphans come to this process, so while one is alive there is a child.
+ */
+static bool
+kill_descendants(const struct state *s)
+{
+	struct timespec deadline;
+	struct processes all;
+
+	clock_gettime(CLOCK_MONOTONIC, &deadline);
+	deadline.tv_sec += KILL_SECONDS;
+	do {
+		if (process_descendants(&all, s->procfd, getpid()) == 0) {
+			for (size_t i = 0; i < all.count; i++)
+				(void)process_signal(&all.list[i], s->procfd, SIGSTOP);
+			for (size_t i = 0; i < all.count; i++)
+				(void)process_signal(&all.list[i], s->procfd, SIGKILL);
+		}
+		processes_free(&all);
+		/* Whatever could not be killed shows up in the next list. */
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			continue;
+		if (waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD)
+			return true;
+	} while (before(&deadline));
+	return false;
+}
+
+static _Noreturn void
+finish(const struct state *s, int wait_status)
+{
+	struct reaper_message m = {.kind = REAPER_ENDED, .wait_status = wait_status};
+	struct processes all;
+
+	if (list_survivors(s, &all) == 0)
+		describe_survivors(&m, &all);
+	if (!s->plan->confined)
+		m.all_dead = kill_descendants(s);
+	send_message(s, &m);
+	_exit(0);
+}
+
+/* Nobody is left to report to: in the namespace tier to end is enough. */
+static _Noreturn void
+abandon(const struct state *s)
+{
+	if (!s->plan->confined)
+		(void)kill_descendants(s);
+	_exit(1);
+}
+
+static _Noreturn void
+reaper_main(struct state *s)
+{
+	struct leg_failure failure = {0};
+	const struct reaper_message started = {.kind = REAPER_STARTED};
+	struct signalfd_siginfo info;
+	int wait_status = 0;
+	sigset_t chld;
+
+	prctl(PR_SET_NAME, "legguard-reaper");
+	sigemptyset(&chld);
+	sigaddset(&chld, SIGCHLD);
+	s->signals = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (s->signals < 0)
+		error_set(&failure.error, errno, NULL, "can't make a signalfd");
+	if (s->signals < 0 || build(s, &failure.error) != 0 || start_leg(s, &failure) != 0)
+		fail(s, &failure);
+	send_message(s, &started);
+	for (;;) {
+		struct pollfd p[] = {
+			{.fd = s->signals, .events = POLLIN},
+			{.fd = s->socket, .events = POLLIN},
+		};
+		char request;
+
+		(void)poll(p, 2, -1);
+		if ((p[1].revents & (POLLHUP | POLLERR)) != 0)
+			abandon(s);
+		if ((p[1].revents & POLLIN) != 0 &&
+		    recv(s->socket, &request, sizeof request, MSG_DONTWAIT) == sizeof request)
+			(void)kill(s->leg, SIGKILL); /* not reaped yet, so still its number */
+		/* Several ends may be one signal: empty the descriptor, then ask for all. */
+		while (read(s->signals, &info, sizeof info) > 0)
+			continue;
+		if (reap(s, &wait_status))
+			finish(s, wait_status);
+	}
+}
+
+int
+reaper_start(struct reaper *r, const struct leg_plan *plan, struct error *e)
+{
+	uint64_t namespaces = plan->confined ? CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID : 0;
+	int pair[2];
+
+	*r = (struct reaper){.pid = -1, .pidfd = -1, .socket = -1};
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+		return error_set(e, errno, NULL, "can't make a socket pair");
+	r->pid = sys_fork(namespaces, &r->pidfd);
+	if (r->pid == 0) {
+		struct state s = {.plan = plan, .procfd = -1, .signals = -1};
+
+		/* Nothing of the launcher's but 0 to 2 and the socket, least of all its hold on the
+		 * guarded files. */
+		s.socket = dup3(pair[1], STDERR_FILENO + 1, O_CLOEXEC);
+		if (s.socket < 0) /* it is that number already */
+			s.socket = pair[1];
+		sys_close_from(STDERR_FILENO + 2);
+		reaper_main(&s);
+	}
+	close(pair[1]);
+	r->socket = pair[0];
+	if (r->pid < 0) {
+		error_set(e, errno, userns_cure(errno), "can't make the leg's namespaces");
+		reaper_close(r);
+		return -1;
+	}
+	return 0;
+}
+
+void
+reaper_end_leg(const struct reaper *r)
+{
+	(void)send(r->socket, "k", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void
+reaper_kill(const struct reaper *r)
+{
+	(void)sys_pidfd_send_signal(r->pidfd, SIGKILL);
+}
+
+int
+reaper_receive(const struct reaper *r, struct reaper_message *m)
+{
+	ssize_t n = recv(r->socket, m, sizeof *m, MSG_DONTWAIT);
+
+	if (n == (ssize_t)sizeof *m)
+		return 1;
+	return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
+}
+
+int
+reaper_wait(struct reaper *r, struct error *e)
+{
+	/* By pid, not P_PIDFD with a stranger's status: it is our child, and not reaped yet. */
+	while (waitpid(r->pid, NULL, 0) < 0)
+		if (errno != EINTR)
+			return error_set(e, errno, NULL, "can't wait for the leg's reaper");
+	return 0;
+}
+
+void
+reaper_close(struct reaper *r)
+{
+	fd_drop(&r->pidfd);
+	fd_drop(&r->socket);
+}

@@ -1,0 +1,265 @@
+/* One run. See run.h. */
+#include "guard/run.h"
+
+#include "bindmount/cleanup.h"
+#include "guard/outputs.h"
+#include "guard/plan.h"
+#include "guard/snapshot.h"
+#include "guard/status.h"
+#include "guard/statusfile.h"
+#include "guard/supervise.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct job {
+	const struct options *options;
+	const struct startup *startup;
+	struct statusfile status;
+	struct plan plan;
+	struct snapshot *snapshot;
+	struct outcome *out;
+};
+
+enum { STATUS_ROOM = 64 * 1024 }; /* what the status object is likely to take at the most */
+
+static bool
+publishes(const struct job *j)
+{
+	return j->plan.output_request != PLAN_NO_OUTPUT && !j->options->no_outputs;
+}
+
+static size_t
+output_index(const struct job *j)
+{
+	return snapshot_index(j->snapshot, j->plan.output_request);
+}
+
+/* The status file is the last request that plan_make() was given, if there is one. */
+static size_t
+status_index(const struct job *j)
+{
+	return snapshot_index(j->snapshot, j->plan.n_requests - 1);
+}
+
+static int
+prepare(struct job *j, char **env, struct error *e)
+{
+	const struct options *o = j->options;
+
+	if (plan_make(&j->plan, o, env, j->status.path, e) != 0 ||
+	    snapshot_take(&j->snapshot, j->plan.requests, j->plan.n_requests, o->allow_hard_links,
+		e) != 0)
+		return -1;
+	return plan_protect(&j->plan, j->snapshot, e);
+}
+
+static int
+reserve(struct job *j, struct error *e)
+{
+	if (publishes(j) &&
+	    snapshot_reserve(j->snapshot, output_index(j),
+		outputs_bound(j->options->outputs, j->options->n_outputs), e) != 0)
+		return -1;
+	if (j->status.path != NULL)
+		return snapshot_reserve(j->snapshot, status_index(j), STATUS_ROOM, e);
+	return 0;
+}
+
+static int
+run_leg(struct job *j, struct error *e)
+{
+	const struct leg_plan leg = {
+		.confined = j->options->isolation == ISOLATION_NAMESPACE,
+		.scopes = j->plan.scopes,
+		.view = &j->plan.view,
+		.argv = j->options->command,
+		.envp = j->plan.leg_env,
+		.uid = getuid(),
+		.gid = getgid(),
+		.umask = j->startup->umask,
+		.nofile = j->startup->nofile,
+	};
+
+	j->out->isolation = j->options->isolation;
+	j->out->scopes = j->plan.scopes;
+	return supervise(&leg, j->out, e);
+}
+
+/* The exit status by the leg alone. */
+static int
+leg_status(struct outcome *out)
+{
+	if (out->exec_errno != 0) {
+		out->guard_origin = true;
+		return out->exec_errno == ENOENT || out->exec_errno == ENOTDIR
+		    ? EXIT_NOT_FOUND
+		    : EXIT_NOT_EXECUTABLE;
+	}
+	if (!out->leg_ended) {
+		out->guard_origin = true;
+		return EXIT_GUARD;
+	}
+	if (WIFSIGNALED(out->wait_status))
+		return 128 + WTERMSIG(out->wait_status);
+	return WEXITSTATUS(out->wait_status);
+}
+
+static void
+override_status(struct outcome *out, int status)
+{
+	out->exit_status = status;
+	out->guard_origin = true;
+}
+
+/* Class and exit status from everything that is known. The worst is looked at last. */
+static void
+decide(const struct job *j)
+{
+	const struct options *o = j->options;
+	struct outcome *out = j->out;
+	const struct lane_facts facts = {
+		.tampered = out->findings.count > 0,
+		.survivors = out->proof == PROOF_NONE ||
+		    (o->fail_on_survivors && out->survivors_total > 0),
+		.cancelled = out->cancel_signal != 0,
+	};
+	enum lane classified;
+
+	out->exit_status = leg_status(out);
+	classified = out->exit_status == 0 ? LANE_OK : LANE_ERROR;
+	if (!out->guard_origin && o->exit_class_set[out->exit_status])
+		classified = o->exit_class[out->exit_status];
+	out->lane = lane_decide(&facts, classified);
+	if (facts.cancelled)
+		override_status(out, 128 + out->cancel_signal);
+	if (facts.survivors)
+		override_status(out, EXIT_SURVIVORS);
+	if (facts.tampered && !o->keep_status_on_tamper)
+		override_status(out, EXIT_TAMPERED);
+	if (out->restore_failed)
+		override_status(out, EXIT_RESTORE);
+}
+
+static void
+publish(const struct job *j)
+{
+	const struct options *o = j->options;
+	struct outcome *out = j->out;
+	const struct outputs_facts facts = {
+		.exit_code = out->exit_status,
+		.tampered = out->findings.count > 0,
+		.reaped = out->proof != PROOF_NONE,
+		.lane = out->lane,
+	};
+	AUTO_FREE char *block = NULL;
+	size_t size;
+
+	if (!publishes(j))
+		return;
+	if (outputs_render(o->outputs, o->n_outputs, &facts, &block, &size, &out->error) == 0 &&
+	    snapshot_append(j->snapshot, output_index(j), block, size, &out->error) == 0) {
+		out->published = true;
+		return;
+	}
+	out->restore_failed = true;
+	override_status(out, EXIT_RESTORE);
+}
+
+/* A signal that came after the leg's end is a cancel as well: the loop has not seen it. */
+static void
+note_late_cancel(struct outcome *out)
+{
+	static const int cancels[] = {SIGINT, SIGTERM, SIGHUP};
+	sigset_t pending;
+
+	if (out->cancel_signal != 0 || sigpending(&pending) != 0)
+		return;
+	for (size_t i = 0; i < sizeof cancels / sizeof cancels[0]; i++)
+		if (sigismember(&pending, cancels[i]) == 1) {
+			out->cancel_signal = cancels[i];
+			return;
+		}
+}
+
+static void
+report(const struct job *j)
+{
+	struct outcome *out = j->out;
+	AUTO_FREE char *text = NULL;
+	int result;
+
+	if (j->status.fd < 0)
+		return;
+	text = status_render(out, &out->error);
+	if (text == NULL)
+		result = -1;
+	else if (j->status.path != NULL && j->snapshot != NULL)
+		result = snapshot_append(j->snapshot, status_index(j), text, strlen(text), &out->error);
+	else
+		result = statusfile_write(&j->status, text, &out->error);
+	if (result != 0)
+		override_status(out, EXIT_RESTORE);
+}
+
+/* The leg is gone. Nothing here ends the run early. */
+static void
+settle(const struct job *j)
+{
+	struct outcome *out = j->out;
+
+	out->restore_failed =
+	    snapshot_restore(j->snapshot, &out->findings, &out->error) != 0;
+	note_late_cancel(out);
+	decide(j);
+	publish(j);
+	report(j);
+}
+
+static void
+refuse(const struct job *j, const struct error *e)
+{
+	struct outcome *out = j->out;
+
+	out->error = *e;
+	out->lane = LANE_ERROR;
+	out->isolation = j->options->isolation;
+	override_status(out, EXIT_GUARD);
+	/* Through the descriptor: there may be no snapshot, and nobody has been at the file. */
+	if (j->status.fd >= 0) {
+		AUTO_FREE char *text = status_render(out, &out->error);
+
+		if (text != NULL)
+			(void)statusfile_write(&j->status, text, &out->error);
+	}
+}
+
+int
+run(const struct options *o, const struct startup *startup, char **env, struct outcome *out,
+    char **text, struct error *e)
+{
+	struct job j = {.options = o, .startup = startup, .status = {.fd = -1}, .out = out};
+	int result = -1;
+
+	*text = NULL;
+	if (o->dry_run) {
+		if (prepare(&j, env, e) == 0 &&
+		    (*text = plan_describe(&j.plan, j.snapshot, e)) != NULL)
+			result = 0;
+	} else if (statusfile_open(&j.status, o, startup->umask, e) == 0) {
+		if (prepare(&j, env, e) == 0 && reserve(&j, e) == 0 && run_leg(&j, e) == 0) {
+			settle(&j);
+			result = 0;
+		}
+	}
+	if (result != 0)
+		refuse(&j, e);
+	snapshot_free(j.snapshot);
+	plan_free(&j.plan);
+	statusfile_close(&j.status);
+	return result;
+}

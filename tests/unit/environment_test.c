@@ -1,0 +1,81 @@
+/* environment: what the leg gets of the caller's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "guard/environment.h"
+
+static char *caller[] = {
+	(char *)"A=1", (char *)"PATH=/bin", (char *)"A=2", (char *)"EMPTY=", (char *)"odd", NULL};
+
+static void
+expect(const struct options *o, const char *const *expected)
+{
+	struct error e = {0};
+	char **env = environment_make(caller, o, &e);
+	size_t i;
+
+	assert_non_null(env);
+	for (i = 0; expected[i] != NULL; i++)
+		assert_string_equal(env[i], expected[i]);
+	assert_null(env[i]);
+	environment_free(env);
+}
+
+static void
+without_options_it_is_the_callers(void **state)
+{
+	static const char *const all[] = {"A=1", "PATH=/bin", "A=2", "EMPTY=", "odd", NULL};
+	struct options o = {0};
+
+	(void)state;
+	expect(&o, all);
+}
+
+static void
+unset_removes_every_entry_of_the_name(void **state)
+{
+	static const char *const rest[] = {"PATH=/bin", "EMPTY=", "odd", NULL};
+	struct env_change changes[] = {{(char *)"A", NULL}, {(char *)"od", NULL}};
+	struct options o = {.env = changes, .n_env = 2};
+
+	(void)state;
+	expect(&o, rest);
+}
+
+static void
+changes_apply_in_the_order_given(void **state)
+{
+	static const char *const result[] = {"B=last", "A=", NULL};
+	struct env_change changes[] = {{(char *)"A", "x"}, {(char *)"B", "first"}, {(char *)"A", NULL},
+		{(char *)"B", "last"}, {(char *)"A", ""}};
+	struct options o = {.env = changes, .n_env = 5, .clear_env = true};
+
+	(void)state;
+	expect(&o, result);
+}
+
+static void
+an_empty_value_counts_as_absent(void **state)
+{
+	(void)state;
+	assert_string_equal(environment_get(caller, "A"), "1");
+	assert_null(environment_get(caller, "EMPTY"));
+	assert_null(environment_get(caller, "PAT"));
+	assert_null(environment_get(caller, "odd"));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_options_it_is_the_callers),
+		cmocka_unit_test(unset_removes_every_entry_of_the_name),
+		cmocka_unit_test(changes_apply_in_the_order_given),
+		cmocka_unit_test(an_empty_value_counts_as_absent),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
