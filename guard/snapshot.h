@@ -93,7 +93,7 @@ int snapshot_restore(struct snapshot *s, struct findings *f, struct error *e);
  * newline if the recorded bytes do not end in one. A short write is continued; if it can't be, the
  * file is cut back to the recorded bytes.
  */
-int snapshot_append(struct snapshot *s, size_t index, const void *data, size_t size,
-    struct error *e);
+int snapshot_append(
+    struct snapshot *s, size_t index, const void *data, size_t size, struct error *e);
 
 #endif

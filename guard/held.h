@@ -1,0 +1,59 @@
+/*
+ * What a struct snapshot holds, for the files that implement guard/snapshot.h and for nobody else.
+ *
+ * Names and inodes are kept apart: a node of the chain is a name, a content is an inode, and a
+ * held_file says which name has to lead to which inode.
+ */
+#ifndef GUARD_HELD_H
+#define GUARD_HELD_H
+
+#include "guard/chain.h"
+#include "guard/content.h"
+#include "guard/snapshot.h"
+
+#include <time.h>
+
+struct held_file {
+	struct chain_node *node;
+	struct content *content; /* shared by the names of one inode */
+	bool neighbour;
+	bool own_step; /* a neighbour that belongs to the same step as a guarded file */
+};
+
+/* Blocks set aside on one file system, to be given back before anything is restored on it. */
+struct ballast {
+	dev_t dev;
+	int fd;
+	size_t size;
+};
+
+struct snapshot {
+	struct chain chain;
+	struct held_file *files;
+	size_t file_count;
+	struct content **contents;
+	size_t content_count;
+	struct chain_node **guarded; /* the guarded directories */
+	size_t guarded_count;
+	size_t *index; /* request -> file */
+	struct ballast *ballasts;
+	size_t ballast_count;
+	bool spares_made;
+	struct timespec taken; /* by the coarse clock, which inode times follow */
+	pid_t taker;           /* children that have a copy must not give back what is reserved */
+};
+
+/*
+ * Record the file at node and add it; a file that is there already is found again. With read_only
+ * it need not be writable. Returns its index, or -1 with errno as content_record() sets it.
+ */
+ssize_t held_add(struct snapshot *s, struct chain_node *node, bool neighbour, bool read_only);
+
+/*
+ * Record the regular files beside the guarded ones in each guarded directory. What can't be read, has
+ * gone meanwhile, or would take descriptors that the launcher needs for itself is left out: only
+ * lack of memory is an error (-1 with errno).
+ */
+int neighbours_add(struct snapshot *s);
+
+#endif

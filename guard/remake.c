@@ -1,0 +1,139 @@
+/* Making anew what has lost its last name; see remake.h. */
+#include "guard/remake.h"
+
+#include "bindmount/cleanup.h"
+#include "guard/heal.h"
+#include "guard/names.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+
+bool
+remake_needed(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_nlink == 0;
+}
+
+int
+remake_ancestor(struct chain_node *node)
+{
+	AUTO_OPENED struct names_opened parent;
+	const struct stat was = node->st;
+	int dir = node->parent->fd;
+
+	names_open_up(&parent, dir);
+	if (node->link != NULL) {
+		if (symlinkat(node->link, dir, node->name) != 0)
+			return -1;
+	} else if (mkdirat(dir, node->name, S_IRWXU) != 0) {
+		return -1;
+	}
+	if (chain_renew(node) != 0)
+		return -1;
+	/* An owner that can't be given back is found by the comparison that comes next. */
+	if (node->st.st_uid != was.st_uid || node->st.st_gid != was.st_gid)
+		(void)fchownat(node->fd, "", was.st_uid, was.st_gid, AT_EMPTY_PATH);
+	node->st.st_uid = was.st_uid;
+	node->st.st_gid = was.st_gid;
+	if (node->link != NULL)
+		return 0;
+	node->st.st_mode = was.st_mode;
+	return names_chmod(node->fd, was.st_mode & 07777);
+}
+
+/* linkat(2) by descriptor; with AT_EMPTY_PATH it would take CAP_DAC_READ_SEARCH. */
+static int
+link_held(int fd, const struct chain_node *node)
+{
+	char path[40];
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	return linkat(AT_FDCWD, path, node->parent->fd, node->name, AT_SYMLINK_FOLLOW);
+}
+
+int
+remake_link(struct held_file *file)
+{
+	AUTO_OPENED struct names_opened parent;
+
+	names_open_up(&parent, file->node->parent->fd);
+	if (link_held(file->node->fd, file->node) != 0)
+		return -1;
+	return chain_renew(file->node);
+}
+
+/* An empty file that has no name yet, or (*named) has got its name already. */
+static int
+new_file(struct held_file *file, bool *named)
+{
+	struct content *c = file->content;
+	int dir = file->node->parent->fd, fd;
+
+	*named = false;
+	if (c->spare >= 0)
+		return fd_take(&c->spare);
+	fd = openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+	if (fd >= 0)
+		return fd;
+	*named = true;
+	return openat(dir, file->node->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+	    S_IRUSR | S_IWUSR);
+}
+
+static int
+fill(const struct content *c, int fd)
+{
+	struct content copy = *c;
+	char detail[HEAL_DETAIL];
+
+	copy.fd = fd;
+	if (content_write(fd, c->bytes, c->size, 0) != 0 || ftruncate(fd, (off_t)c->size) != 0)
+		return -1;
+	if (heal_metadata(&copy, detail) == HEAL_FAILED)
+		return -1;
+	heal_time(c, fd);
+	return 0;
+}
+
+/* From now on c is the file at fd. */
+static void
+adopt(struct content *c, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) == 0) {
+		c->st.st_dev = st.st_dev;
+		c->st.st_ino = st.st_ino;
+	}
+	fd_drop(&c->fd);
+	c->fd = fd;
+	c->writable = true;
+	c->remade = true;
+	c->reserved = false;
+}
+
+int
+remake_file(struct held_file *file)
+{
+	AUTO_OPENED struct names_opened parent;
+	struct content *c = file->content;
+	AUTO_FD int fd = -1;
+	bool named = false;
+
+	names_open_up(&parent, file->node->parent->fd);
+	if (!c->remade) {
+		/* The inode and the blocks of the old one become free: the disk may have no others. */
+		if (remake_needed(c->fd))
+			fd_drop(&c->fd);
+		fd = new_file(file, &named);
+		if (fd < 0 || fill(c, fd) != 0)
+			return -1;
+		adopt(c, fd_take(&fd));
+	}
+	if (!named && link_held(c->fd, file->node) != 0)
+		return -1;
+	return chain_renew(file->node);
+}

@@ -1,0 +1,264 @@
+/*
+ * Everything back as the snapshot has it; see snapshot_restore() in snapshot.h.
+ *
+ * First the names of directories and symbolic links, from "/" down, so that whatever is looked at next
+ * has a parent that is known to be in its place; then the files, each one's name before its bytes. A
+ * step that fails is recorded and the next one is tried all the same: what can be right shall be.
+ */
+#include "guard/snapshot.h"
+
+#include "bindmount/cleanup.h"
+#include "guard/heal.h"
+#include "guard/held.h"
+#include "guard/names.h"
+#include "guard/remake.h"
+#include "guard/reserve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+
+struct restore {
+	struct snapshot *s;
+	struct findings *f;
+	struct error *e;
+	struct names names;
+	bool failed;
+};
+
+/* What was in the place of a component, and how it was put right. */
+struct misplaced {
+	bool foreign;
+	struct stat there;
+	char *left; /* where that is now, if it was swapped */
+	bool remade;
+	bool same_inode;
+	int errnum; /* 0: put right */
+};
+
+static void
+report(struct restore *r, enum finding_kind kind, int errnum, const char *path, const char *detail)
+{
+	if (findings_add(r->f, kind, errnum == 0, path, detail) != 0) {
+		r->failed = true;
+		(void)error_set(r->e, ENOMEM, NULL, "cannot report that %s was changed", path);
+	}
+	if (errnum == 0)
+		return;
+	r->failed = true;
+	(void)error_set(r->e, errnum,
+	    errnum == ENOSPC || errnum == EDQUOT ? "free some space on its file system" : NULL,
+	    "cannot put back %s (%s)", path, finding_name(kind));
+}
+
+/* True if node's name leads to node's inode; else *m says what it leads to. */
+static bool
+in_place(const struct chain_node *node, struct misplaced *m)
+{
+	*m = (struct misplaced){.same_inode = true};
+	if (node->parent == NULL)
+		return true;
+	m->foreign = fstatat(node->parent->fd, node->name, &m->there, AT_SYMLINK_NOFOLLOW) == 0;
+	return m->foreign && chain_same(&m->there, &node->st);
+}
+
+static const char *
+kind_name(const struct stat *st)
+{
+	switch (st->st_mode & S_IFMT) {
+	case S_IFREG:
+		return "another file";
+	case S_IFDIR:
+		return "a directory";
+	case S_IFLNK:
+		return "a symbolic link";
+	case S_IFIFO:
+		return "a FIFO";
+	case S_IFSOCK:
+		return "a socket";
+	default:
+		return "a device";
+	}
+}
+
+static void
+report_name(struct restore *r, enum finding_kind kind, const struct chain_node *node,
+    const struct misplaced *m, size_t quarantined)
+{
+	AUTO_FREE char *detail = NULL;
+
+	if (asprintf(&detail, "%s in its place%s%s%s",
+		m->foreign ? kind_name(&m->there) : "nothing", m->left != NULL ? ", now at " : "",
+		m->left != NULL ? m->left : "", m->remade ? "; made anew" : "") < 0)
+		detail = NULL;
+	report(r, kind, m->errnum, node->path, detail);
+	if (r->f->count > 0)
+		names_blame(&r->names, quarantined, r->f->count - 1);
+}
+
+/* Is there something in the way of what is to be made in node's place? Then into quarantine with it. */
+static int
+make_room(struct restore *r, struct chain_node *node)
+{
+	struct stat st;
+
+	if (fstatat(node->parent->fd, node->name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return 0;
+	return names_clear(&r->names, node);
+}
+
+/*
+ * A mount that the leg made fall off (it removed the mount point where it was none) is not made anew:
+ * the directory that it showed is untouched, and who reads it elsewhere reads the right thing.
+ */
+static bool
+was_mount_point(const struct chain_node *node)
+{
+	return node->parent->mount != 0 && node->mount != node->parent->mount;
+}
+
+static void
+right_ancestor(struct restore *r, struct chain_node *node, struct misplaced *m)
+{
+	if (!remake_needed(node->fd)) {
+		if (names_put_back(&r->names, node, m->foreign, &m->left) == 0)
+			return;
+		m->errnum = errno;
+		if (was_mount_point(node))
+			return;
+	}
+	m->remade = true;
+	m->errnum = make_room(r, node) == 0 && remake_ancestor(node) == 0 ? 0 : errno;
+}
+
+/* Only what the leg, with our rights, may have changed: of others' directories it is their business. */
+static void
+restore_mode(struct restore *r, const struct chain_node *node)
+{
+	char detail[HEAL_DETAIL];
+	struct stat now;
+	int errnum = 0;
+
+	if (fstat(node->fd, &now) != 0 || (geteuid() != 0 && now.st_uid != geteuid()))
+		return;
+	heal_describe(detail, &node->st, &now);
+	if (detail[0] == '\0')
+		return;
+	if ((now.st_uid != node->st.st_uid || now.st_gid != node->st.st_gid) &&
+	    fchownat(node->fd, "", node->st.st_uid, node->st.st_gid, AT_EMPTY_PATH) != 0)
+		errnum = errno;
+	if (names_chmod(node->fd, node->st.st_mode & 07777) != 0)
+		errnum = errno;
+	report(r, FINDING_METADATA, errnum, node->path, detail);
+}
+
+static void
+restore_ancestor(struct restore *r, struct chain_node *node)
+{
+	size_t quarantined = r->names.count;
+	struct misplaced m;
+
+	node->moved = node->parent != NULL && node->parent->moved;
+	if (!in_place(node, &m)) {
+		right_ancestor(r, node, &m);
+		report_name(r, FINDING_PATH_MOVED, node, &m, quarantined);
+		free(m.left);
+		node->moved = true;
+	}
+	if (S_ISDIR(node->st.st_mode))
+		restore_mode(r, node);
+}
+
+static void
+right_file(struct restore *r, struct held_file *file, struct misplaced *m)
+{
+	if (!remake_needed(file->node->fd)) {
+		if (names_put_back(&r->names, file->node, m->foreign, &m->left) == 0)
+			return;
+		if (make_room(r, file->node) == 0 && remake_link(file) == 0)
+			return;
+		m->same_inode = false;
+	}
+	m->remade = true;
+	m->errnum = make_room(r, file->node) == 0 && remake_file(file) == 0 ? 0 : errno;
+	/* The bytes are right, but the inode that others may hold on to lives on somewhere. */
+	if (m->errnum == 0 && !m->same_inode)
+		m->errnum = ENOENT;
+}
+
+static void
+restore_name(struct restore *r, struct held_file *file)
+{
+	size_t quarantined = r->names.count;
+	struct misplaced m;
+
+	if (in_place(file->node, &m))
+		return;
+	right_file(r, file, &m);
+	report_name(r, m.foreign ? FINDING_REPLACED : FINDING_REMOVED, file->node, &m, quarantined);
+	free(m.left);
+}
+
+static void
+check_links(struct restore *r, const struct held_file *file)
+{
+	const struct content *c = file->content;
+	char detail[HEAL_DETAIL];
+	struct stat now;
+
+	if (c->remade || fstat(c->fd, &now) != 0 || now.st_nlink <= c->st.st_nlink)
+		return;
+	snprintf(detail, sizeof detail, "%lu links became %lu; where the new ones are is not known",
+	    (unsigned long)c->st.st_nlink, (unsigned long)now.st_nlink);
+	/* The name that is too many can't be found, so it stays a way in: that is not put back. */
+	report(r, FINDING_LINKED, EMLINK, file->node->path, detail);
+}
+
+static void
+restore_content(struct restore *r, const struct held_file *file)
+{
+	const struct content *c = file->content;
+	enum finding_kind kind;
+	char detail[HEAL_DETAIL];
+	enum heal healed;
+
+	/* What we may not write the leg could not have written either. */
+	if (!c->writable)
+		return;
+	healed = heal_bytes(c, &kind, detail);
+	if (healed != HEAL_SAME)
+		report(r, kind, healed == HEAL_FAILED ? errno : 0, file->node->path, detail);
+	healed = heal_metadata(c, detail);
+	if (healed != HEAL_SAME)
+		report(r, FINDING_METADATA, healed == HEAL_FAILED ? errno : 0, file->node->path,
+		    detail);
+}
+
+static void
+restore_file(struct restore *r, struct held_file *file)
+{
+	/* Other steps may do with theirs what they like, unless the way to them was tampered with. */
+	if (file->neighbour && !file->own_step && !file->node->parent->moved)
+		return;
+	restore_name(r, file);
+	check_links(r, file);
+	restore_content(r, file);
+}
+
+int
+snapshot_restore(struct snapshot *s, struct findings *f, struct error *e)
+{
+	struct restore r = {.s = s, .f = f, .e = e, .names = {.since = s->taken}};
+
+	reserve_free_ballast(s);
+	for (size_t i = 0; i < s->chain.count; i++) {
+		struct chain_node *node = s->chain.nodes[i];
+
+		if (S_ISDIR(node->st.st_mode) || S_ISLNK(node->st.st_mode))
+			restore_ancestor(&r, node);
+	}
+	for (size_t i = 0; i < s->file_count; i++)
+		restore_file(&r, &s->files[i]);
+	names_finish(&r.names, f);
+	return r.failed ? -1 : 0;
+}

@@ -1,0 +1,310 @@
+/*
+ * Taking the snapshot and looking at it; see snapshot.h.
+ *
+ * Restoring is in restore.c, names.c and place.c, what the full disk needs in reserve.c.
+ */
+#include "guard/snapshot.h"
+
+#include "bindmount/cleanup.h"
+#include "guard/held.h"
+#include "guard/reserve.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct content *
+find_content(const struct snapshot *s, const struct stat *st)
+{
+	for (size_t i = 0; i < s->content_count; i++)
+		if (chain_same(&s->contents[i]->st, st))
+			return s->contents[i];
+	return NULL;
+}
+
+static struct content *
+add_content(struct snapshot *s, const struct chain_node *node, bool read_only)
+{
+	struct content **contents =
+	    reallocarray(s->contents, s->content_count + 1, sizeof(struct content *));
+	AUTO_FREE struct content *content = NULL;
+
+	if (contents == NULL)
+		return NULL;
+	s->contents = contents;
+	content = calloc(1, sizeof *content);
+	if (content == NULL ||
+	    content_record(content, node->parent->fd, node->name, &node->st, read_only) != 0)
+		return NULL;
+	contents[s->content_count++] = content;
+	return ptr_take(&content);
+}
+
+ssize_t
+held_add(struct snapshot *s, struct chain_node *node, bool neighbour, bool read_only)
+{
+	struct held_file *files;
+	struct content *content;
+
+	for (size_t i = 0; i < s->file_count; i++)
+		if (s->files[i].node == node)
+			return (ssize_t)i;
+	files = reallocarray(s->files, s->file_count + 1, sizeof *files);
+	if (files == NULL)
+		return -1;
+	s->files = files;
+	content = find_content(s, &node->st);
+	if (content == NULL)
+		content = add_content(s, node, read_only);
+	if (content == NULL)
+		return -1;
+	files[s->file_count] = (struct held_file){node, content, neighbour, false};
+	return (ssize_t)s->file_count++;
+}
+
+/* A path under one of these is one the runner made. */
+static bool
+is_runners(const struct chain_node *dir)
+{
+	return strcmp(dir->name, "_runner_file_commands") == 0 ||
+	       strcmp(dir->name, "file_commands") == 0;
+}
+
+static int
+add_guarded(struct snapshot *s, struct chain_node *dir)
+{
+	struct chain_node **guarded;
+
+	if (!is_runners(dir))
+		return 0;
+	for (size_t i = 0; i < s->guarded_count; i++)
+		if (s->guarded[i] == dir)
+			return 0;
+	guarded = reallocarray(s->guarded, s->guarded_count + 1, sizeof(struct chain_node *));
+	if (guarded == NULL)
+		return -1;
+	s->guarded = guarded;
+	guarded[s->guarded_count++] = dir;
+	return 0;
+}
+
+/* Why a file of this kind can't be guarded, or NULL if it can. */
+static const char *
+wrong_kind(const struct stat *st)
+{
+	switch (st->st_mode & S_IFMT) {
+	case S_IFREG:
+		return NULL;
+	case S_IFDIR:
+		return "a directory";
+	case S_IFLNK:
+		return "a symbolic link";
+	case S_IFIFO:
+		return "a FIFO";
+	case S_IFSOCK:
+		return "a socket";
+	default:
+		return "a device";
+	}
+}
+
+static int
+check_file(const struct chain_node *node, const struct guard_request *r, bool allow_hard_links,
+    struct error *e)
+{
+	const char *kind = wrong_kind(&node->st);
+	uid_t me = geteuid();
+
+	if (kind != NULL)
+		return error_set(e, 0,
+		    S_ISLNK(node->st.st_mode) ? "name the file it leads to" : "name a regular file",
+		    "%s: %s is %s, not a regular file", r->source, node->path, kind);
+	if (r->path[strlen(r->path) - 1] == '/')
+		return error_set(
+		    e, ENOTDIR, "take away the slash at its end", "%s: %s", r->source, r->path);
+	if (me != 0 && node->st.st_uid != me)
+		return error_set(e, 0, "run legguard as the file's owner",
+		    "%s: %s belongs to uid %u and not to uid %u, who could not put it back",
+		    r->source, node->path, (unsigned)node->st.st_uid, (unsigned)me);
+	if (node->st.st_nlink > 1 && !allow_hard_links)
+		return error_set(e, 0, "remove its other names, or say --allow-hard-links",
+		    "%s: %s has %lu hard links, and each of the others is a way to write to it",
+		    r->source, node->path, (unsigned long)node->st.st_nlink);
+	return 0;
+}
+
+static int
+record_error(const struct chain_node *node, const struct guard_request *r, struct error *e)
+{
+	switch (errno) {
+	case EAGAIN:
+		return error_set(e, 0, "see that nothing else writes to it when legguard starts",
+		    "%s: %s changed while it was read", r->source, node->path);
+	case EFBIG:
+		return error_set(e, 0, "name a smaller file", "%s: %s is larger than %zu MiB",
+		    r->source, node->path, CONTENT_MAX >> 20);
+	case ENOMEM:
+		return error_set(
+		    e, ENOMEM, NULL, "%s: no memory for a copy of %s", r->source, node->path);
+	default:
+		return error_set(e, errno, "it must be possible to read and to write it",
+		    "%s: cannot record %s", r->source, node->path);
+	}
+}
+
+static int
+add_request(struct snapshot *s, size_t i, const struct guard_request *r, bool allow_hard_links,
+    struct error *e)
+{
+	struct chain_node *node;
+	ssize_t index;
+
+	if (r->path[0] == '\0')
+		return error_set(e, 0, "give it the path of a file, or unset it",
+		    "%s: the path is empty", r->source);
+	node = chain_walk(&s->chain, r->path, r->source, e);
+	if (node == NULL || check_file(node, r, allow_hard_links, e) != 0)
+		return -1;
+	index = held_add(s, node, false, false);
+	if (index < 0)
+		return record_error(node, r, e);
+	s->index[i] = (size_t)index;
+	if (add_guarded(s, node->parent) != 0)
+		return error_set(
+		    e, errno, NULL, "%s: cannot guard %s", r->source, node->parent->path);
+	return 0;
+}
+
+int
+snapshot_take(struct snapshot **out, const struct guard_request *requests, size_t n,
+    bool allow_hard_links, struct error *e)
+{
+	struct snapshot *s = calloc(1, sizeof *s);
+
+	*out = NULL;
+	if (s == NULL)
+		return error_set(e, errno, NULL, "snapshot");
+	s->taker = getpid();
+	(void)clock_gettime(CLOCK_REALTIME_COARSE, &s->taken); /* fails for unknown clocks only */
+	s->index = calloc(n + 1, sizeof *s->index);
+	if (s->index == NULL) {
+		(void)error_set(e, errno, NULL, "snapshot");
+		goto err;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (add_request(s, i, &requests[i], allow_hard_links, e) != 0)
+			goto err;
+	if (neighbours_add(s) != 0) {
+		(void)error_set(e, errno, NULL, "no memory for a copy of the guarded directory");
+		goto err;
+	}
+	*out = s;
+	return 0;
+err:
+	snapshot_free(s);
+	return -1;
+}
+
+void
+snapshot_free(struct snapshot *s)
+{
+	if (s == NULL)
+		return;
+	reserve_release(s);
+	for (size_t i = 0; i < s->content_count; i++) {
+		content_free(s->contents[i]);
+		free(s->contents[i]);
+	}
+	free(s->contents);
+	free(s->files);
+	free(s->guarded);
+	free(s->index);
+	free(s->ballasts);
+	chain_free(&s->chain);
+	free(s);
+}
+
+size_t
+snapshot_index(const struct snapshot *s, size_t i)
+{
+	return s->index[i];
+}
+
+const void *
+snapshot_bytes(const struct snapshot *s, size_t index, size_t *size)
+{
+	*size = s->files[index].content->size;
+	return s->files[index].content->bytes;
+}
+
+void
+snapshot_fingerprint(const struct snapshot *s, size_t index, uint8_t digest[16])
+{
+	XXH128_canonical_t canonical;
+
+	XXH128_canonicalFromHash(&canonical, s->files[index].content->hash);
+	memcpy(digest, canonical.digest, sizeof canonical.digest);
+}
+
+size_t
+snapshot_count(const struct snapshot *s)
+{
+	return s->file_count;
+}
+
+const char *
+snapshot_path(const struct snapshot *s, size_t index)
+{
+	return s->files[index].node->path;
+}
+
+bool
+snapshot_is_neighbour(const struct snapshot *s, size_t index)
+{
+	return s->files[index].neighbour;
+}
+
+const struct stat *
+snapshot_stat(const struct snapshot *s, size_t index)
+{
+	return &s->files[index].content->st;
+}
+
+bool
+snapshot_has_inode(const struct snapshot *s, const struct stat *st)
+{
+	for (size_t i = 0; i < s->guarded_count; i++)
+		if (chain_same(&s->guarded[i]->st, st))
+			return true;
+	return find_content(s, st) != NULL;
+}
+
+static bool
+in_guarded(const struct snapshot *s, const struct chain_node *node)
+{
+	for (size_t i = 0; i < s->guarded_count; i++)
+		for (const struct chain_node *at = node->parent; at != NULL; at = at->parent)
+			if (s->guarded[i] == at)
+				return true;
+	return false;
+}
+
+int
+snapshot_read_only_paths(const struct snapshot *s, struct view_paths *v, struct error *e)
+{
+	for (size_t i = 0; i < s->guarded_count; i++) {
+		const struct chain_node *node = s->guarded[i];
+
+		if (view_paths_add(v, node->path, node->st.st_dev, node->st.st_ino) != 0)
+			return error_set(e, errno, NULL, "read-only paths");
+	}
+	for (size_t i = 0; i < s->file_count; i++) {
+		const struct chain_node *node = s->files[i].node;
+
+		if (in_guarded(s, node))
+			continue;
+		if (view_paths_add(v, node->path, node->st.st_dev, node->st.st_ino) != 0)
+			return error_set(e, errno, NULL, "read-only paths");
+	}
+	return 0;
+}
