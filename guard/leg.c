@@ -10,11 +10,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+enum { LEG_STACK = 64 * 1024 };
 
 /*
  * When memory runs out the leg goes first, not the launcher. Raising one's own value needs no
@@ -77,21 +80,46 @@ set_up(const struct leg_plan *plan, struct error *e)
 	return plan->confined ? confine(plan, e) : 0;
 }
 
-_Noreturn void
-leg_become(const struct leg_plan *plan, int report_fd)
-{
-	struct leg_failure failure = {0};
+struct birth {
+	const struct leg_plan *plan;
+	struct leg_failure *failure;
+};
 
-	if (set_up(plan, &failure.error) == 0) {
-		if (report_fd != STDERR_FILENO + 1)
-			report_fd = dup3(report_fd, STDERR_FILENO + 1, O_CLOEXEC);
-		sys_close_from(STDERR_FILENO + 2);
+/* In the leg's process, which shares the caller's memory until the exec. */
+static int
+become_leg(void *arg)
+{
+	const struct birth *b = arg;
+
+	if (set_up(b->plan, &b->failure->error) == 0) {
+		sys_close_from(STDERR_FILENO + 1);
 		reset_signals();
-		environ = (char **)plan->envp;
-		execvp(plan->argv[0], plan->argv);
-		failure.exec_errno = errno;
-		(void)signal(SIGPIPE, SIG_IGN); /* nobody reads: then nobody needs the report */
+		environ = (char **)b->plan->envp;
+		execvp(b->plan->argv[0], b->plan->argv);
+		b->failure->exec_errno = errno;
 	}
-	(void)!write(report_fd, &failure, sizeof failure);
 	_exit(127);
+}
+
+pid_t
+leg_start(const struct leg_plan *plan, struct leg_failure *failure)
+{
+	struct birth b = {.plan = plan, .failure = failure};
+	size_t argc = 0;
+	pid_t pid;
+
+	*failure = (struct leg_failure){0};
+	while (plan->argv[argc] != NULL)
+		argc++;
+	/* execvp(3) copies the arguments to the stack to hand them to a shell. */
+	pid = sys_vfork(plan->confined ? CLONE_NEWUSER | CLONE_NEWNS : 0, become_leg, &b,
+	    LEG_STACK + (argc + 2) * sizeof(char *));
+	if (pid < 0)
+		return error_set(&failure->error, errno, userns_cure(errno),
+		    "can't make the leg's process");
+	if (failure->exec_errno == 0 && failure->error.what[0] == '\0')
+		return pid;
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+	return -1;
 }

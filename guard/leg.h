@@ -22,17 +22,16 @@ struct leg_plan {
 	struct rlimit nofile;  /* likewise */
 };
 
-/* Why there is no leg. */
+/* Why there is no leg; all zero if there is one. */
 struct leg_failure {
 	int exec_errno;     /* the command could not be executed; 0: see error */
 	struct error error; /* what could not be set up before that */
 };
 
 /*
- * Become the leg: called in the child that was made for it, in its own user and mount namespace if it
- * is confined. Descriptor report_fd must be close-on-exec; a struct leg_failure is written to it if
- * the command can't be started. Does not return.
+ * Make the leg, a child of the caller in its own user and mount namespace if it is confined, and wait
+ * until its command is being executed. Returns its pid, or -1 with *failure.
  */
-_Noreturn void leg_become(const struct leg_plan *plan, int report_fd);
+pid_t leg_start(const struct leg_plan *plan, struct leg_failure *failure);
 
 #endif

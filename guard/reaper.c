@@ -97,37 +97,6 @@ build(struct state *s, struct error *e)
 	return 0;
 }
 
-/* Start the leg and wait until the command is executed or can't be. */
-static int
-start_leg(struct state *s, struct leg_failure *failure)
-{
-	uint64_t namespaces = s->plan->confined ? CLONE_NEWUSER | CLONE_NEWNS : 0;
-	int report[2];
-	ssize_t n;
-
-	if (pipe2(report, O_CLOEXEC) != 0)
-		return error_set(&failure->error, errno, NULL, "can't make a pipe");
-	s->leg = sys_fork(namespaces, NULL);
-	if (s->leg == 0)
-		leg_become(s->plan, report[1]);
-	close(report[1]);
-	if (s->leg < 0) {
-		close(report[0]);
-		return error_set(&failure->error, errno, userns_cure(errno),
-		    "can't make the leg's process");
-	}
-	n = read(report[0], failure, sizeof *failure);
-	close(report[0]);
-	if (n == 0)
-		return 0;
-	if (n != (ssize_t)sizeof *failure) {
-		*failure = (struct leg_failure){0};
-		error_set(&failure->error, n < 0 ? errno : 0, NULL,
-		    "the leg's process failed before it could say why");
-	}
-	return -1;
-}
-
 static void
 describe_survivors(struct reaper_message *m, const struct processes *all)
 {
@@ -253,7 +222,8 @@ reaper_main(struct state *s)
 	s->signals = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s->signals < 0)
 		error_set(&failure.error, errno, NULL, "can't make a signalfd");
-	if (s->signals < 0 || build(s, &failure.error) != 0 || start_leg(s, &failure) != 0)
+	if (s->signals < 0 || build(s, &failure.error) != 0 ||
+	    (s->leg = leg_start(s->plan, &failure)) < 0)
 		fail(s, &failure);
 	send_message(s, &started);
 	for (;;) {
