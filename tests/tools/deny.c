@@ -1,0 +1,113 @@
+/*
+ * deny SYSCALL=ERRNO[,SYSCALL=ERRNO]... COMMAND [ARG]...
+ *
+ * Runs a command under a seccomp filter that makes the named system calls fail, the way old kernels
+ * (ENOSYS) and container engines (EPERM) do. `clone-newuser` and `clone-newpid` stand for clone(2)
+ * with that flag: filters can look into clone's argument, but not into clone3's.
+ */
+#include <err.h>
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const struct {
+	const char *name;
+	unsigned int nr;
+	unsigned int flag; /* only if the first argument has it */
+} calls[] = {
+	{ "clone3", SYS_clone3, 0 },
+	{ "clone-newuser", SYS_clone, CLONE_NEWUSER },
+	{ "clone-newpid", SYS_clone, CLONE_NEWPID },
+	{ "unshare", SYS_unshare, 0 },
+	{ "mount", SYS_mount, 0 },
+	{ "open_tree", SYS_open_tree, 0 },
+	{ "move_mount", SYS_move_mount, 0 },
+	{ "mount_setattr", SYS_mount_setattr, 0 },
+	{ "fallocate", SYS_fallocate, 0 },
+	{ "pidfd_open", SYS_pidfd_open, 0 },
+	{ "pidfd_send_signal", SYS_pidfd_send_signal, 0 },
+	{ "close_range", SYS_close_range, 0 },
+	{ "landlock_create_ruleset", 444, 0 },
+	{ "openat2", SYS_openat2, 0 },
+	{ "renameat2", SYS_renameat2, 0 },
+};
+
+static const struct {
+	const char *name;
+	unsigned int value;
+} errnos[] = { { "EPERM", EPERM }, { "ENOSYS", ENOSYS }, { "EACCES", EACCES },
+	{ "EINVAL", EINVAL }, { "ENOSPC", ENOSPC }, { "EOPNOTSUPP", EOPNOTSUPP } };
+
+static struct sock_filter prog[256];
+static unsigned short len;
+
+static void
+emit(struct sock_filter f)
+{
+	if (len == sizeof prog / sizeof prog[0])
+		errx(125, "too many rules");
+	prog[len++] = f;
+}
+
+static void
+add_rule(const char *call, const char *errname)
+{
+	size_t c, e;
+
+	for (c = 0; c < sizeof calls / sizeof calls[0] && strcmp(calls[c].name, call) != 0; c++)
+		;
+	for (e = 0; e < sizeof errnos / sizeof errnos[0] && strcmp(errnos[e].name, errname) != 0;
+	    e++)
+		;
+	if (c == sizeof calls / sizeof calls[0] || e == sizeof errnos / sizeof errnos[0])
+		errx(125, "unknown rule %s=%s", call, errname);
+
+	emit((struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+	    offsetof(struct seccomp_data, nr)));
+	if (calls[c].flag == 0) {
+		emit((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, calls[c].nr, 0, 1));
+	} else {
+		emit((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, calls[c].nr, 0, 3));
+		/* The low half of the first argument; all supported machines are little-endian. */
+		emit((struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+		    offsetof(struct seccomp_data, args[0])));
+		emit((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, calls[c].flag, 0,
+		    1));
+	}
+	emit((struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
+	    SECCOMP_RET_ERRNO | errnos[e].value));
+}
+
+int
+main(int argc, char **argv)
+{
+	struct sock_fprog fprog;
+
+	if (argc < 3)
+		errx(125, "usage: deny SYSCALL=ERRNO,... COMMAND [ARG]...");
+	for (char *rule = strtok(argv[1], ","); rule != NULL; rule = strtok(NULL, ",")) {
+		char *eq = strchr(rule, '=');
+
+		if (eq == NULL)
+			errx(125, "rule without '=': %s", rule);
+		*eq = '\0';
+		add_rule(rule, eq + 1);
+	}
+	emit((struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+	fprog.len = len;
+	fprog.filter = prog;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &fprog) == -1)
+		err(125, "seccomp");
+	execvp(argv[2], argv + 2);
+	err(127, "%s", argv[2]);
+}
