@@ -1,0 +1,25 @@
+/* What is known about a run when it is over. See outcome.h. */
+#include "guard/outcome.h"
+
+#include <stdlib.h>
+
+const char *
+proof_name(enum proof proof)
+{
+	static const char *const names[] = {
+	    [PROOF_NONE] = "none",
+	    [PROOF_PID_NAMESPACE] = "pid-namespace",
+	    [PROOF_SUBREAPER] = "subreaper",
+	};
+
+	return names[proof];
+}
+
+void
+outcome_free(struct outcome *o)
+{
+	findings_free(&o->findings);
+	free(o->survivors);
+	o->survivors = NULL;
+	o->n_survivors = 0;
+}

@@ -1,0 +1,240 @@
+/*
+ * What is said about a run afterwards: the status object for programs, the notes for people.
+ *
+ * Paths, details and process names are the leg's choice of bytes. They pass through error_visible(),
+ * which leaves plain ASCII, so that they neither make the JSON invalid nor reach a terminal as they are.
+ */
+#include "guard/status.h"
+
+#include "bindmount/cleanup.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include <jansson.h>
+
+enum {
+	SCHEMA = 1,       /* a new key does not change it, a key's new meaning does */
+	NAMES_NOTED = 8,  /* survivors named in a note */
+	SIGNAL_TEXT = 16, /* "SIGVTALRM" and a number that has no name */
+	LINE = 2048,      /* more than error_line() can make of an error */
+};
+
+/* src encoded for printing; malloc'd, NULL without memory. */
+static char *
+visible(const char *src)
+{
+	size_t size = 4 * strlen(src) + 1; /* strnvis(3): four for one at the most */
+	char *text = malloc(size);
+
+	return text != NULL ? error_visible(text, size, src) : NULL;
+}
+
+static const char *
+signal_text(char text[SIGNAL_TEXT], int sig)
+{
+	const char *name = sigabbrev_np(sig);
+
+	if (name != NULL)
+		snprintf(text, SIGNAL_TEXT, "SIG%s", name);
+	else
+		snprintf(text, SIGNAL_TEXT, "SIG%d", sig); /* a real-time signal */
+	return text;
+}
+
+/*
+ * The parts of the object. Each returns NULL without memory, which json_pack() and
+ * json_array_append_new() take as their own failure.
+ */
+
+static json_t *
+untrusted(const char *text)
+{
+	AUTO_FREE char *encoded = NULL;
+
+	if (text == NULL)
+		return json_null();
+	encoded = visible(text);
+	return encoded != NULL ? json_string(encoded) : NULL;
+}
+
+static json_t *
+signal_or_null(int sig)
+{
+	char text[SIGNAL_TEXT];
+
+	return sig != 0 ? json_string(signal_text(text, sig)) : json_null();
+}
+
+static json_t *
+errno_or_null(int errnum)
+{
+	const char *name = strerrorname_np(errnum);
+
+	if (errnum == 0)
+		return json_null();
+	return json_string(name != NULL ? name : strerror(errnum));
+}
+
+static json_t *
+error_or_null(const struct error *e)
+{
+	char line[LINE];
+
+	return e->what[0] != '\0' ? untrusted(error_line(line, sizeof line, e)) : json_null();
+}
+
+static json_t *
+leg_or_null(const struct outcome *o)
+{
+	if (!o->leg_ended)
+		return json_null();
+	if (WIFSIGNALED(o->wait_status))
+		return json_pack(
+		    "{s:n, s:o}", "exit", "signal", signal_or_null(WTERMSIG(o->wait_status)));
+	return json_pack("{s:i, s:n}", "exit", WEXITSTATUS(o->wait_status), "signal");
+}
+
+static json_t *
+survivors(const struct outcome *o)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; list != NULL && i < o->n_survivors; i++) {
+		const struct survivor *s = &o->survivors[i];
+		json_t *item = json_pack("{s:i, s:i, s:I, s:o}", "pid", (int)s->pid, "ppid",
+		    (int)s->ppid, "start", (json_int_t)s->start, "name", untrusted(s->name));
+
+		if (json_array_append_new(list, item) != 0) {
+			json_decref(list);
+			list = NULL;
+		}
+	}
+	return json_pack("{s:I, s:o}", "count", (json_int_t)o->survivors_total, "list", list);
+}
+
+static json_t *
+findings(const struct findings *f)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; list != NULL && i < f->count; i++) {
+		const struct finding *one = &f->list[i];
+		json_t *item = json_pack("{s:s, s:o, s:b, s:o}", "kind", finding_name(one->kind),
+		    "path", untrusted(one->path), "restored", one->restored, "detail",
+		    untrusted(one->detail));
+
+		if (json_array_append_new(list, item) != 0) {
+			json_decref(list);
+			list = NULL;
+		}
+	}
+	return list;
+}
+
+static json_t *
+object(const struct outcome *o)
+{
+	bool confined = o->isolation == ISOLATION_NAMESPACE;
+
+	return json_pack("{s:s, s:i, s:s, s:i, s:s, s:o, s:o, s:o, s:s, s:b, s:b, s:s, s:o, s:b, "
+			 "s:o, s:b, s:o}",
+	    "version", LEGGUARD_VERSION, "schema", SCHEMA, "class", lane_name(o->lane),
+	    "exit_status", o->exit_status, "origin", o->guard_origin ? "guard" : "leg", "leg",
+	    leg_or_null(o), "exec_error", errno_or_null(o->exec_errno), "cancelled",
+	    signal_or_null(o->cancel_signal), "isolation", confined ? "namespace" : "none",
+	    "confined", confined, "landlock_scopes", o->scopes, "proof", proof_name(o->proof),
+	    "survivors", survivors(o), "tampered", o->findings.count > 0, "findings",
+	    findings(&o->findings), "published", o->published, "error", error_or_null(&o->error));
+}
+
+char *
+status_render(const struct outcome *o, struct error *e)
+{
+	json_t *root = object(o);
+	AUTO_FREE char *text = root != NULL ? json_dumps(root, JSON_COMPACT) : NULL;
+	char *line = NULL;
+
+	json_decref(root);
+	if (text == NULL || asprintf(&line, "%s\n", text) < 0) {
+		error_set(e, ENOMEM, NULL, "can't render the status object");
+		return NULL;
+	}
+	return line;
+}
+
+static void
+note_findings(FILE *out, const struct findings *f, bool quiet)
+{
+	for (size_t i = 0; i < f->count; i++) {
+		const struct finding *one = &f->list[i];
+		AUTO_FREE char *path = visible(one->path);
+		AUTO_FREE char *detail = one->detail != NULL ? visible(one->detail) : NULL;
+
+		if (quiet && one->restored)
+			continue;
+		fprintf(out, "legguard: tampered: %s %s%s%s%s, %s\n", finding_name(one->kind),
+		    path != NULL ? path : "?", detail != NULL ? " (" : "",
+		    detail != NULL ? detail : "", detail != NULL ? ")" : "",
+		    one->restored ? "restored" : "NOT restored");
+	}
+}
+
+static void
+note_survivors(FILE *out, const struct outcome *o)
+{
+	size_t named = o->n_survivors < NAMES_NOTED ? o->n_survivors : NAMES_NOTED;
+
+	if (o->survivors_total == 0)
+		return;
+	fprintf(out, "legguard: killed %zu process%s the leg left running", o->survivors_total,
+	    o->survivors_total == 1 ? "" : "es");
+	for (size_t i = 0; i < named; i++) {
+		char name[4 * sizeof o->survivors[i].name + 1];
+
+		error_visible(name, sizeof name, o->survivors[i].name);
+		fprintf(out, "%s %s (pid %d)", i == 0 ? ":" : ",", name, (int)o->survivors[i].pid);
+	}
+	fprintf(out, "%s\n", named > 0 && named < o->survivors_total ? ", ..." : "");
+}
+
+/* What --quiet leaves out as well as what it does not, in the order in which it happened. */
+static void
+note_all(FILE *out, const struct outcome *o, bool quiet)
+{
+	char text[LINE];
+
+	if (!quiet && o->isolation == ISOLATION_NONE)
+		fputs("legguard: the leg ran unconfined (--isolation none)\n", out);
+	if (o->exec_errno != 0)
+		fprintf(out, "legguard: can't execute the command: %s\n", strerror(o->exec_errno));
+	if (!quiet && o->cancel_signal != 0)
+		fprintf(out, "legguard: cancelled by %s\n", signal_text(text, o->cancel_signal));
+	if (!quiet)
+		note_survivors(out, o);
+	if (o->proof == PROOF_NONE)
+		fputs("legguard: there is no proof that everything the leg started is dead\n", out);
+	note_findings(out, &o->findings, quiet);
+	if (o->error.what[0] != '\0')
+		fprintf(out, "legguard: %s\n", error_line(text, sizeof text, &o->error));
+}
+
+char *
+status_notes(const struct outcome *o, bool quiet, struct error *e)
+{
+	AUTO_FREE char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (out != NULL) {
+		note_all(out, o, quiet);
+		if (fclose(out) == 0)
+			return ptr_take(&text);
+	}
+	error_set(e, errno, NULL, "can't render the notes");
+	return NULL;
+}
