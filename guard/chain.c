@@ -201,12 +201,14 @@ step_error(const struct chain_node *at, const char *name, const char *path, cons
     struct error *e)
 {
 	int errnum = errno;
-	const char *cure = NULL;
+	const char *cure = "name a file that exists, or unset the variable";
 
-	if (errnum == ENOENT)
-		cure = "name a file that exists, or unset the variable";
+	if (errnum == EACCES)
+		cure = "its directories must be searchable";
 	else if (errnum == EMFILE || errnum == ENFILE)
 		cure = "raise the limit of open files, ulimit -n";
+	else if (errnum == ENOMEM)
+		cure = NULL;
 	if (name == NULL)
 		return error_set(e, errnum, cure, "%s: cannot follow %s", source, path);
 	return error_set(e, errnum, cure, "%s: cannot follow %s: no way to '%s' in %s", source,

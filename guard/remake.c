@@ -124,7 +124,7 @@ remake_file(struct held_file *file)
 	bool named = false;
 
 	names_open_up(&parent, file->node->parent->fd);
-	if (!c->remade) {
+	if (!c->remade || remake_needed(c->fd)) {
 		/* The inode and the blocks of the old one become free: the disk may have no others. */
 		if (remake_needed(c->fd))
 			fd_drop(&c->fd);
