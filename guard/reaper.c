@@ -22,6 +22,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* What the launcher asks for, one byte each. */
+enum request { REQUEST_GO = 'g', REQUEST_END_LEG = 'e' };
+
 enum { KILL_SECONDS = 5 }; /* how long a subreaper tries before it gives up the proof */
 
 /* What the reaper's process knows. */
@@ -207,25 +210,50 @@ abandon(const struct state *s)
 	_exit(1);
 }
 
-static _Noreturn void
-reaper_main(struct state *s)
+/* Wait for the launcher's word. Anything else than REQUEST_GO, its end above all, ends this process. */
+static void
+wait_for_go(const struct state *s)
 {
-	struct leg_failure failure = {0};
+	char request = 0;
+
+	while (recv(s->socket, &request, sizeof request, 0) < 0 && errno == EINTR)
+		continue;
+	if (request != REQUEST_GO)
+		_exit(1);
+}
+
+/* Set up the leg's surroundings and start it, or report why not and end. */
+static void
+begin(struct state *s)
+{
 	const struct reaper_message started = {.kind = REAPER_STARTED};
-	struct signalfd_siginfo info;
-	int wait_status = 0;
+	struct leg_failure failure = {0};
 	sigset_t chld;
 
-	prctl(PR_SET_NAME, "legguard-reaper");
 	sigemptyset(&chld);
 	sigaddset(&chld, SIGCHLD);
 	s->signals = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (s->signals < 0)
+	if (s->signals < 0) {
 		error_set(&failure.error, errno, NULL, "can't make a signalfd");
-	if (s->signals < 0 || build(s, &failure.error) != 0 ||
-	    (s->leg = leg_start(s->plan, &failure)) < 0)
+		fail(s, &failure);
+	}
+	if (build(s, &failure.error) != 0)
+		fail(s, &failure);
+	wait_for_go(s);
+	s->leg = leg_start(s->plan, &failure);
+	if (s->leg < 0)
 		fail(s, &failure);
 	send_message(s, &started);
+}
+
+static _Noreturn void
+reaper_main(struct state *s)
+{
+	struct signalfd_siginfo info;
+	int wait_status = 0;
+
+	prctl(PR_SET_NAME, "legguard-reaper");
+	begin(s);
 	for (;;) {
 		struct pollfd p[] = {
 			{.fd = s->signals, .events = POLLIN},
@@ -237,7 +265,8 @@ reaper_main(struct state *s)
 		if ((p[1].revents & (POLLHUP | POLLERR)) != 0)
 			abandon(s);
 		if ((p[1].revents & POLLIN) != 0 &&
-		    recv(s->socket, &request, sizeof request, MSG_DONTWAIT) == sizeof request)
+		    recv(s->socket, &request, sizeof request, MSG_DONTWAIT) == sizeof request &&
+		    request == REQUEST_END_LEG)
 			(void)kill(s->leg, SIGKILL); /* not reaped yet, so still its number */
 		/* Several ends may be one signal: empty the descriptor, then ask for all. */
 		while (read(s->signals, &info, sizeof info) > 0)
@@ -278,10 +307,25 @@ reaper_start(struct reaper *r, const struct leg_plan *plan, struct error *e)
 	return 0;
 }
 
+static void
+ask(const struct reaper *r, enum request request)
+{
+	const char byte = (char)request;
+
+	/* A reaper that is gone is noticed by its end. */
+	(void)send(r->socket, &byte, sizeof byte, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void
+reaper_go(const struct reaper *r)
+{
+	ask(r, REQUEST_GO);
+}
+
 void
 reaper_end_leg(const struct reaper *r)
 {
-	(void)send(r->socket, "k", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	ask(r, REQUEST_END_LEG);
 }
 
 void

@@ -52,6 +52,9 @@ struct reaper {
  */
 int reaper_start(struct reaper *r, const struct leg_plan *plan, struct error *e);
 
+/* Let the leg start. Until then the reaper only sets up what the leg will find. */
+void reaper_go(const struct reaper *r);
+
 /* Ask for the leg's end: its main process is killed, the rest follows as usual. */
 void reaper_end_leg(const struct reaper *r);
 

@@ -59,8 +59,10 @@ prepare(struct job *j, char **env, struct error *e)
 }
 
 static int
-reserve(struct job *j, struct error *e)
+reserve(void *arg, struct error *e)
 {
+	struct job *j = arg;
+
 	if (publishes(j) &&
 	    snapshot_reserve(j->snapshot, output_index(j),
 		outputs_bound(j->options->outputs, j->options->n_outputs), e) != 0)
@@ -85,9 +87,11 @@ run_leg(struct job *j, struct error *e)
 		.nofile = j->startup->nofile,
 	};
 
+	const struct meanwhile meanwhile = {.work = reserve, .arg = j};
+
 	j->out->isolation = j->options->isolation;
 	j->out->scopes = j->plan.scopes;
-	return supervise(&leg, j->out, e);
+	return supervise(&leg, &meanwhile, j->out, e);
 }
 
 /* The exit status by the leg alone. */
@@ -251,7 +255,7 @@ run(const struct options *o, const struct startup *startup, char **env, struct o
 		    (*text = plan_describe(&j.plan, j.snapshot, e)) != NULL)
 			result = 0;
 	} else if (statusfile_open(&j.status, o, startup->umask, e) == 0) {
-		if (prepare(&j, env, e) == 0 && reserve(&j, e) == 0 && run_leg(&j, e) == 0) {
+		if (prepare(&j, env, e) == 0 && run_leg(&j, e) == 0) {
 			settle(&j);
 			result = 0;
 		}

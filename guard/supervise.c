@@ -136,7 +136,8 @@ conclude(struct watch *w, const struct leg_plan *plan, bool waited)
 }
 
 int
-supervise(const struct leg_plan *plan, struct outcome *out, struct error *e)
+supervise(const struct leg_plan *plan, const struct meanwhile *meanwhile, struct outcome *out,
+    struct error *e)
 {
 	struct watch w = {.out = out, .e = e};
 	bool waited;
@@ -152,6 +153,10 @@ supervise(const struct leg_plan *plan, struct outcome *out, struct error *e)
 	w.signals = signals;
 	if (reaper_start(&w.reaper, plan, e) != 0)
 		return -1;
+	if (meanwhile->work(meanwhile->arg, e) == 0)
+		reaper_go(&w.reaper);
+	else
+		reaper_kill(&w.reaper);
 	watch_until_end(&w);
 	waited = reaper_wait(&w.reaper, &out->error) == 0;
 	reaper_close(&w.reaper);
