@@ -1,0 +1,113 @@
+# shellcheck shell=bash
+# What has to be installed, and how: shared by guard/try and tests/run.
+#
+# Debian 12 and Ubuntu 22.04/24.04. Nothing is touched when nothing is missing; otherwise apt-get is run
+# as root or through sudo. A required package that can't be had ends the script; an optional one is
+# only missed by the scenarios that need it, and they say so.
+
+packages_missing=()
+
+# packages_want COMMAND PACKAGE: PACKAGE brings COMMAND.
+packages_want() {
+	command -v "$1" >/dev/null 2>&1 || [[ -x /usr/sbin/$1 || -x /sbin/$1 ]] ||
+		packages_missing+=("$2")
+}
+
+# packages_want_library MODULE PACKAGE: PACKAGE brings what pkg-config calls MODULE.
+packages_want_library() {
+	pkg-config --exists "$1" 2>/dev/null || packages_missing+=("$2")
+}
+
+packages_want_build() {
+	packages_want gcc gcc
+	[[ -e /usr/include/stdlib.h ]] || packages_missing+=(libc6-dev)
+	packages_want meson meson
+	packages_want ninja ninja-build
+	packages_want pkg-config pkg-config
+	packages_want_library libbsd libbsd-dev
+	packages_want_library libxxhash libxxhash-dev
+	packages_want_library jansson libjansson-dev
+	packages_want_library cmocka libcmocka-dev
+}
+
+packages_want_tests() {
+	packages_want clang clang
+	packages_want setpriv util-linux
+	packages_want unshare util-linux
+	packages_want python3 python3
+	packages_want setfattr attr
+	packages_want strace strace
+	packages_want bwrap bubblewrap
+	packages_want socat socat
+	packages_want rg ripgrep
+	packages_want npm npm
+	packages_want node nodejs
+	if ((EUID == 0)); then
+		packages_want losetup mount
+		packages_want mkfs.btrfs btrfs-progs
+		packages_want mkfs.xfs xfsprogs
+	fi
+}
+
+packages_as_root() {
+	if ((EUID == 0)); then
+		"$@"
+	else
+		sudo -- "$@"
+	fi
+}
+
+packages_apt() {
+	packages_as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@" \
+		</dev/null >&2
+}
+
+# packages_install required|optional: install what is missing, all at once.
+packages_install() {
+	local package
+
+	((${#packages_missing[@]})) || return 0
+	if ! command -v apt-get >/dev/null; then
+		echo "missing: ${packages_missing[*]} (there is no apt-get here to install them with)" >&2
+	elif ((EUID != 0)) && ! sudo -n true 2>/dev/null && ! [[ -t 0 ]]; then
+		echo "missing: ${packages_missing[*]} (neither root nor sudo to install them with)" >&2
+	else
+		echo "installing: ${packages_missing[*]}" >&2
+		packages_apt update || true
+		if ! packages_apt install -y --no-install-recommends ca-certificates \
+			"${packages_missing[@]}"; then
+			# One that does not exist here must not keep the others away.
+			for package in "${packages_missing[@]}"; do
+				packages_apt install -y --no-install-recommends "$package" || true
+			done
+		fi
+	fi
+	packages_missing=()
+	[[ $1 == optional ]] && return 0
+	packages_want_build
+	if ((${#packages_missing[@]})); then
+		echo "can't build without: ${packages_missing[*]}" >&2
+		exit 1
+	fi
+}
+
+# Ubuntu 24.04 keeps unprivileged user namespaces from mounting anything unless an AppArmor profile allows
+# it. The executables of a fresh build have none, so while they are tried the switch is turned
+# off, where we may, and packages_restore_userns turns it on again.
+packages_userns_switch=/proc/sys/kernel/apparmor_restrict_unprivileged_userns
+packages_userns_changed=
+
+packages_allow_userns() {
+	[[ -r $packages_userns_switch && $(<"$packages_userns_switch") == 1 ]] || return 0
+	((EUID == 0)) || sudo -n true 2>/dev/null || return 0
+	if packages_as_root sysctl -q -w kernel.apparmor_restrict_unprivileged_userns=0 >&2; then
+		packages_userns_changed=yes
+		echo "kernel.apparmor_restrict_unprivileged_userns is 0 until this script ends" >&2
+	fi
+}
+
+packages_restore_userns() {
+	[[ $packages_userns_changed ]] || return 0
+	packages_as_root sysctl -q -w kernel.apparmor_restrict_unprivileged_userns=1 >&2
+	packages_userns_changed=
+}
