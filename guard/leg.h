@@ -20,6 +20,7 @@ struct leg_plan {
 	gid_t gid;
 	mode_t umask;          /* the caller's, which the leg gets back */
 	struct rlimit nofile;  /* likewise */
+	int output[2];         /* what becomes the leg's stdout and stderr */
 };
 
 /* Why there is no leg; all zero if there is one. */

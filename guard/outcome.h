@@ -31,7 +31,10 @@ struct outcome {
 	bool leg_ended;  /* wait_status is valid */
 	int wait_status; /* as of waitpid(2) */
 	int exec_errno;  /* why the leg's command could not be executed, or 0 */
-	int cancel_signal; /* SIGINT, SIGTERM or SIGHUP that the launcher got, or 0 */
+	int cancel_signal; /* SIGINT, SIGTERM or SIGHUP that the launcher got, SIGPIPE when its own
+	                      output could not be written any more, or 0 */
+	bool timed_out;    /* the leg was ended at --timeout */
+	bool overflowed;   /* the leg was ended at --max-output */
 	enum isolation isolation;
 	bool scopes; /* Landlock keeps signals and abstract sockets inside the leg */
 	enum proof proof;

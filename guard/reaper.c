@@ -22,8 +22,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What the launcher asks for, one byte each. */
-enum request { REQUEST_GO = 'g', REQUEST_END_LEG = 'e' };
+/* What the launcher asks for: one packet each. */
+struct request {
+	enum { REQUEST_GO = 1, REQUEST_SIGNAL, REQUEST_END_LEG } kind;
+	int sig; /* REQUEST_SIGNAL */
+};
 
 enum { KILL_SECONDS = 5 }; /* how long a subreaper tries before it gives up the proof */
 
@@ -214,11 +217,11 @@ abandon(const struct state *s)
 static void
 wait_for_go(const struct state *s)
 {
-	char request = 0;
+	struct request request = {0};
 
 	while (recv(s->socket, &request, sizeof request, 0) < 0 && errno == EINTR)
 		continue;
-	if (request != REQUEST_GO)
+	if (request.kind != REQUEST_GO)
 		_exit(1);
 }
 
@@ -246,6 +249,20 @@ begin(struct state *s)
 	send_message(s, &started);
 }
 
+/* The leg is not reaped yet, so its pid is its own, and -pid its session's first process group. */
+static void
+serve(const struct state *s)
+{
+	struct request request;
+
+	if (recv(s->socket, &request, sizeof request, MSG_DONTWAIT) != (ssize_t)sizeof request)
+		return;
+	if (request.kind == REQUEST_END_LEG)
+		(void)kill(s->leg, SIGKILL);
+	else if (request.kind == REQUEST_SIGNAL)
+		(void)kill(s->plan->confined ? -1 : -s->leg, request.sig);
+}
+
 static _Noreturn void
 reaper_main(struct state *s)
 {
@@ -259,15 +276,12 @@ reaper_main(struct state *s)
 			{.fd = s->signals, .events = POLLIN},
 			{.fd = s->socket, .events = POLLIN},
 		};
-		char request;
 
 		(void)poll(p, 2, -1);
 		if ((p[1].revents & (POLLHUP | POLLERR)) != 0)
 			abandon(s);
-		if ((p[1].revents & POLLIN) != 0 &&
-		    recv(s->socket, &request, sizeof request, MSG_DONTWAIT) == sizeof request &&
-		    request == REQUEST_END_LEG)
-			(void)kill(s->leg, SIGKILL); /* not reaped yet, so still its number */
+		if ((p[1].revents & POLLIN) != 0)
+			serve(s);
 		/* Several ends may be one signal: empty the descriptor, then ask for all. */
 		while (read(s->signals, &info, sizeof info) > 0)
 			continue;
@@ -289,8 +303,11 @@ reaper_start(struct reaper *r, const struct leg_plan *plan, struct error *e)
 	if (r->pid == 0) {
 		struct state s = {.plan = plan, .procfd = -1, .signals = -1};
 
-		/* Nothing of the launcher's but 0 to 2 and the socket, least of all its hold on the
-		 * guarded files. */
+		/* Nothing of the launcher's but its stdin and the socket, least of all its hold on
+		 * the guarded files. The step's output is not for this side of the relay. */
+		if (dup2(plan->output[0], STDOUT_FILENO) < 0 ||
+		    dup2(plan->output[1], STDERR_FILENO) < 0)
+			_exit(1);
 		s.socket = dup3(pair[1], STDERR_FILENO + 1, O_CLOEXEC);
 		if (s.socket < 0) /* it is that number already */
 			s.socket = pair[1];
@@ -308,24 +325,28 @@ reaper_start(struct reaper *r, const struct leg_plan *plan, struct error *e)
 }
 
 static void
-ask(const struct reaper *r, enum request request)
+ask(const struct reaper *r, struct request request)
 {
-	const char byte = (char)request;
-
 	/* A reaper that is gone is noticed by its end. */
-	(void)send(r->socket, &byte, sizeof byte, MSG_NOSIGNAL | MSG_DONTWAIT);
+	(void)send(r->socket, &request, sizeof request, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 void
 reaper_go(const struct reaper *r)
 {
-	ask(r, REQUEST_GO);
+	ask(r, (struct request){.kind = REQUEST_GO});
+}
+
+void
+reaper_signal(const struct reaper *r, int sig)
+{
+	ask(r, (struct request){.kind = REQUEST_SIGNAL, .sig = sig});
 }
 
 void
 reaper_end_leg(const struct reaper *r)
 {
-	ask(r, REQUEST_END_LEG);
+	ask(r, (struct request){.kind = REQUEST_END_LEG});
 }
 
 void
@@ -345,13 +366,14 @@ reaper_receive(const struct reaper *r, struct reaper_message *m)
 }
 
 int
-reaper_wait(struct reaper *r, struct error *e)
+reaper_wait(struct reaper *r)
 {
-	/* By pid, not P_PIDFD with a stranger's status: it is our child, and not reaped yet. */
-	while (waitpid(r->pid, NULL, 0) < 0)
-		if (errno != EINTR)
-			return error_set(e, errno, NULL, "can't wait for the leg's reaper");
-	return 0;
+	pid_t pid;
+
+	/* A child of ours that nobody else waits for, so the pid is still its own. */
+	while ((pid = waitpid(r->pid, NULL, WNOHANG)) < 0 && errno == EINTR)
+		continue;
+	return pid == r->pid ? 0 : -1;
 }
 
 void

@@ -55,6 +55,11 @@ int reaper_start(struct reaper *r, const struct leg_plan *plan, struct error *e)
 /* Let the leg start. Until then the reaper only sets up what the leg will find. */
 void reaper_go(const struct reaper *r);
 
+/*
+ * Send sig to the leg: to its process group, and in a pid namespace of its own to every process there.
+ */
+void reaper_signal(const struct reaper *r, int sig);
+
 /* Ask for the leg's end: its main process is killed, the rest follows as usual. */
 void reaper_end_leg(const struct reaper *r);
 
@@ -64,8 +69,8 @@ void reaper_kill(const struct reaper *r);
 /* Receive one message without waiting. 1: got one; 0: none now; -1: there will be none any more. */
 int reaper_receive(const struct reaper *r, struct reaper_message *m);
 
-/* Wait for the process. Returns 0 when it is proven to have ended. */
-int reaper_wait(struct reaper *r, struct error *e);
+/* Take the status of a reaper that has ended. 0 if it has, which is proven then; -1 if not yet. */
+int reaper_wait(struct reaper *r);
 
 void reaper_close(struct reaper *r);
 

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -22,6 +23,7 @@ struct job {
 	struct statusfile status;
 	struct plan plan;
 	struct snapshot *snapshot;
+	struct life life;
 	struct outcome *out;
 };
 
@@ -75,7 +77,7 @@ reserve(void *arg, struct error *e)
 static int
 run_leg(struct job *j, struct error *e)
 {
-	const struct leg_plan leg = {
+	struct leg_plan leg = {
 		.confined = j->options->isolation == ISOLATION_NAMESPACE,
 		.scopes = j->plan.scopes,
 		.view = &j->plan.view,
@@ -87,11 +89,13 @@ run_leg(struct job *j, struct error *e)
 		.nofile = j->startup->nofile,
 	};
 
+	const struct limits limits = {
+		.signal = SIGTERM, .kill_after = 3000, .max_output = UINT64_MAX};
 	const struct meanwhile meanwhile = {.work = reserve, .arg = j};
 
 	j->out->isolation = j->options->isolation;
 	j->out->scopes = j->plan.scopes;
-	return supervise(&leg, &meanwhile, j->out, e);
+	return supervise(&leg, &limits, &meanwhile, &j->life, j->out, e);
 }
 
 /* The exit status by the leg alone. */
@@ -130,7 +134,9 @@ decide(const struct job *j)
 		.tampered = out->findings.count > 0,
 		.survivors = out->proof == PROOF_NONE ||
 		    (o->fail_on_survivors && out->survivors_total > 0),
-		.cancelled = out->cancel_signal != 0,
+		.cancelled = j->life.cancelled,
+		.timed_out = out->timed_out,
+		.overflowed = out->overflowed,
 	};
 	enum lane classified;
 
@@ -139,6 +145,10 @@ decide(const struct job *j)
 	if (!out->guard_origin && o->exit_class_set[out->exit_status])
 		classified = o->exit_class[out->exit_status];
 	out->lane = lane_decide(&facts, classified);
+	if (facts.overflowed)
+		override_status(out, EXIT_OVERFLOW);
+	if (facts.timed_out)
+		override_status(out, EXIT_TIMEOUT);
 	if (facts.cancelled)
 		override_status(out, 128 + out->cancel_signal);
 	if (facts.survivors)
@@ -174,18 +184,19 @@ publish(const struct job *j)
 	override_status(out, EXIT_RESTORE);
 }
 
-/* A signal that came after the leg's end is a cancel as well: the loop has not seen it. */
+/* A signal that came when the loop no longer looked is a cancel as well. */
 static void
-note_late_cancel(struct outcome *out)
+note_late_cancel(struct job *j)
 {
 	static const int cancels[] = {SIGINT, SIGTERM, SIGHUP};
 	sigset_t pending;
 
-	if (out->cancel_signal != 0 || sigpending(&pending) != 0)
+	if (j->life.cancelled || sigpending(&pending) != 0)
 		return;
 	for (size_t i = 0; i < sizeof cancels / sizeof cancels[0]; i++)
 		if (sigismember(&pending, cancels[i]) == 1) {
-			out->cancel_signal = cancels[i];
+			j->out->cancel_signal = cancels[i];
+			(void)life_on(&j->life, LIFE_CANCEL);
 			return;
 		}
 }
@@ -210,18 +221,31 @@ report(const struct job *j)
 		override_status(out, EXIT_RESTORE);
 }
 
-/* The leg is gone. Nothing here ends the run early. */
+/* The leg is gone. Each step follows the one before, whatever became of that. */
 static void
-settle(const struct job *j)
+settle(struct job *j)
 {
 	struct outcome *out = j->out;
 
-	out->restore_failed =
-	    snapshot_restore(j->snapshot, &out->findings, &out->error) != 0;
-	note_late_cancel(out);
-	decide(j);
-	publish(j);
-	report(j);
+	while (j->life.state != LIFE_DONE) {
+		switch (j->life.state) {
+		case LIFE_RESTORING:
+			out->restore_failed =
+			    snapshot_restore(j->snapshot, &out->findings, &out->error) != 0;
+			note_late_cancel(j);
+			decide(j);
+			break;
+		case LIFE_PUBLISHING:
+			publish(j);
+			break;
+		case LIFE_REPORTING:
+			report(j);
+			break;
+		default:
+			break;
+		}
+		(void)life_on(&j->life, LIFE_NEXT);
+	}
 }
 
 static void

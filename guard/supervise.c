@@ -1,44 +1,109 @@
 /*
- * Waiting for the leg: one loop over the signals for the launcher, the reaper's messages and the
- * reaper's end.
+ * Driving the leg's life: one loop that waits for signals to the launcher, the reaper's messages, the
+ * reaper's end, the leg's output and the timers, hands each as an event to the table in life.c, and does
+ * what that says.
  */
 #include "guard/supervise.h"
 
 #include "bindmount/cleanup.h"
 #include "guard/reaper.h"
+#include "guard/relay.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { CANCEL_GRACE_MS = 2000 }; /* the runner allows 7.5 s from the first signal to the last word */
+enum { STREAMS = 2, NEVER = -1 };
 
 struct watch {
+	struct life *life;
+	const struct limits *limits;
 	struct reaper reaper;
 	int signals; /* signalfd */
+	struct relay relay[STREAMS];
+	uint64_t output_left;
+	int64_t timeout_at, grace_at; /* CLOCK_MONOTONIC in ms, or NEVER */
 	struct outcome *out;
 	struct error *e;
 	bool started;  /* the command has been executed, or could not be */
 	bool all_dead; /* the reaper's word, which is the proof only without a pid namespace */
-	bool reaper_gone;
 };
 
-static int
+static int64_t
+now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
+}
+
+/* Saturates: a time-out of a million years is one that never comes. */
+static int64_t
+after(int64_t ms)
+{
+	int64_t now = now_ms();
+
+	return ms < INT64_MAX - now ? now + ms : NEVER;
+}
+
+static int64_t
+min(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static void
+event(struct watch *w, enum life_event event)
+{
+	unsigned int todo = life_on(w->life, event);
+
+	if ((todo & LIFE_DO_SIGNAL) != 0)
+		reaper_signal(&w->reaper, w->limits->signal);
+	if ((todo & LIFE_DO_FORWARD) != 0)
+		reaper_signal(&w->reaper, w->out->cancel_signal);
+	if ((todo & (LIFE_DO_SIGNAL | LIFE_DO_FORWARD)) != 0)
+		reaper_signal(&w->reaper, SIGCONT); /* as timeout(1): a stopped leg hears nothing */
+	if ((todo & LIFE_DO_END_LEG) != 0)
+		reaper_end_leg(&w->reaper);
+	if ((todo & LIFE_DO_KILL_REAPER) != 0)
+		reaper_kill(&w->reaper);
+	if ((todo & LIFE_DO_GRACE) != 0)
+		w->grace_at = after(w->limits->kill_after);
+	if ((todo & LIFE_DO_CANCEL_GRACE) != 0)
+		w->grace_at = after(min(w->limits->kill_after, LIFE_CANCEL_GRACE_MS));
+	if ((todo & LIFE_DO_LAST_GRACE) != 0)
+		w->grace_at = after(life_last_grace(w->life));
+	if ((todo & LIFE_DO_SHORTEN) != 0) {
+		int64_t at = after(life_last_grace(w->life));
+
+		w->grace_at = w->grace_at == NEVER ? at : min(w->grace_at, at);
+	}
+	if ((todo & LIFE_DO_DISARM) != 0)
+		w->grace_at = NEVER;
+	if ((todo & LIFE_DO_DISCARD) != 0)
+		for (size_t i = 0; i < STREAMS; i++)
+			w->relay[i].discard = true;
+}
+
+static void
 keep_survivors(struct outcome *out, const struct reaper_message *m)
 {
 	out->survivors_total = m->survivors_total;
 	if (m->n_survivors == 0)
-		return 0;
+		return;
 	out->survivors = calloc(m->n_survivors, sizeof *out->survivors);
 	if (out->survivors == NULL)
-		return -1; /* the count is kept */
+		return; /* their number is kept */
 	memcpy(out->survivors, m->survivors, m->n_survivors * sizeof *out->survivors);
 	out->n_survivors = m->n_survivors;
-	return 0;
 }
 
 static void
@@ -47,6 +112,7 @@ take_message(struct watch *w, const struct reaper_message *m)
 	switch (m->kind) {
 	case REAPER_STARTED:
 		w->started = true;
+		event(w, LIFE_STARTED);
 		break;
 	case REAPER_FAILED:
 		w->all_dead = true;
@@ -56,12 +122,14 @@ take_message(struct watch *w, const struct reaper_message *m)
 		} else {
 			*w->e = m->failure.error;
 		}
+		event(w, LIFE_LEG_ENDED);
 		break;
 	case REAPER_ENDED:
 		w->out->leg_ended = true;
 		w->out->wait_status = m->wait_status;
 		w->all_dead = m->all_dead;
-		(void)keep_survivors(w->out, m);
+		keep_survivors(w->out, m);
+		event(w, LIFE_LEG_ENDED);
 		break;
 	}
 }
@@ -75,46 +143,121 @@ take_messages(struct watch *w)
 		take_message(w, &m);
 }
 
-/* The first signal ends the leg, the second, or the end of the grace, the reaper with it. */
+/* As any foreground command: the leg stops and goes on with the launcher. */
+static void
+stop_and_continue(const struct watch *w)
+{
+	reaper_signal(&w->reaper, SIGSTOP);
+	(void)raise(SIGSTOP);
+	reaper_signal(&w->reaper, SIGCONT);
+}
+
 static void
 take_signals(struct watch *w)
 {
 	struct signalfd_siginfo info;
 
 	while (read(w->signals, &info, sizeof info) == (ssize_t)sizeof info) {
-		if (w->out->cancel_signal != 0) {
-			reaper_kill(&w->reaper);
+		if (info.ssi_signo == SIGTSTP) {
+			stop_and_continue(w);
 			continue;
 		}
-		w->out->cancel_signal = (int)info.ssi_signo;
-		reaper_end_leg(&w->reaper);
+		if (w->out->cancel_signal == 0)
+			w->out->cancel_signal = (int)info.ssi_signo;
+		event(w, LIFE_CANCEL);
 	}
 }
 
 static void
-watch_until_end(struct watch *w)
+pass_output(struct watch *w, struct relay *r)
 {
-	while (!w->reaper_gone) {
-		struct pollfd p[] = {
-			{.fd = w->reaper.pidfd, .events = POLLIN},
-			{.fd = w->signals, .events = POLLIN},
-			{.fd = w->reaper.socket, .events = POLLIN},
-		};
-		int n = poll(p, 3, w->out->cancel_signal != 0 ? CANCEL_GRACE_MS : -1);
-
-		if (n == 0)
-			reaper_kill(&w->reaper);
-		if ((p[1].revents & POLLIN) != 0)
-			take_signals(w);
-		w->reaper_gone = (p[0].revents & POLLIN) != 0;
-		take_messages(w); /* after the end was seen, so that the last one is not missed */
-		if ((p[2].revents & POLLHUP) != 0 && !w->reaper_gone) {
-			/* Its end is all that is left to wait for. */
-			p[0].revents = 0;
-			(void)poll(p, 1, -1);
-			w->reaper_gone = true;
-		}
+	switch (relay_pump(r, &w->output_left)) {
+	case RELAY_LIMIT:
+		event(w, LIFE_OVERFLOW);
+		break;
+	case RELAY_READER_GONE:
+		if (w->out->cancel_signal == 0)
+			w->out->cancel_signal = SIGPIPE;
+		event(w, LIFE_READER_GONE);
+		break;
+	case RELAY_AGAIN:
+	case RELAY_END:
+		break;
 	}
+}
+
+static void
+take_timers(struct watch *w)
+{
+	int64_t now = now_ms();
+
+	if (w->timeout_at != NEVER && now >= w->timeout_at) {
+		w->timeout_at = NEVER;
+		event(w, LIFE_TIMEOUT);
+	}
+	if (w->grace_at != NEVER && now >= w->grace_at) {
+		w->grace_at = NEVER;
+		event(w, LIFE_GRACE_OVER);
+	}
+}
+
+/* Milliseconds until the next timer, as poll(2) takes them. */
+static int
+until_timer(const struct watch *w)
+{
+	int64_t at = w->timeout_at, left;
+
+	if (at == NEVER || (w->grace_at != NEVER && w->grace_at < at))
+		at = w->grace_at;
+	if (at == NEVER)
+		return -1;
+	left = at - now_ms();
+	return left < 0 ? 0 : (int)min(left, INT_MAX);
+}
+
+static void
+turn(struct watch *w)
+{
+	struct pollfd p[2 + 2 * STREAMS + 1];
+	nfds_t n = 0;
+	bool has_leg = life_has_leg(w->life);
+
+	p[n++] = (struct pollfd){.fd = w->signals, .events = POLLIN};
+	p[n++] = (struct pollfd){.fd = has_leg ? w->reaper.pidfd : -1, .events = POLLIN};
+	for (size_t i = 0; i < STREAMS; i++)
+		n += (nfds_t)relay_poll(&w->relay[i], &p[n]);
+	/* Last, since it is hung up for good once the reaper is about to end. */
+	p[n++] = (struct pollfd){.fd = has_leg ? w->reaper.socket : -1, .events = POLLIN};
+	if (poll(p, n, until_timer(w)) < 0)
+		return;
+	if ((p[0].revents & POLLIN) != 0)
+		take_signals(w);
+	if (has_leg)
+		take_messages(w);
+	for (size_t i = 0; i < STREAMS; i++)
+		pass_output(w, &w->relay[i]);
+	if ((p[1].revents & POLLIN) != 0) {
+		take_messages(w); /* after its end was seen, so that the last one is not missed */
+		event(w, LIFE_REAPER_GONE);
+	}
+	take_timers(w);
+}
+
+/*
+ * With the writers gone, what is in the pipes ends with an end of file. If they may not be gone, as
+ * without a proof, what is there now is all that is waited for.
+ */
+static bool
+drained(struct watch *w, bool proven)
+{
+	bool done = true;
+
+	for (size_t i = 0; i < STREAMS; i++) {
+		struct relay *r = &w->relay[i];
+
+		done &= r->from < 0 || (!proven && !r->wants_room && r->held_size == 0);
+	}
+	return done;
 }
 
 /*
@@ -130,41 +273,115 @@ conclude(struct watch *w, const struct leg_plan *plan, bool waited)
 		out->proof = PROOF_PID_NAMESPACE;
 	else if (waited && w->all_dead)
 		out->proof = PROOF_SUBREAPER;
-	if (!out->leg_ended && out->exec_errno == 0 && out->cancel_signal == 0)
+	out->timed_out = w->life->timed_out;
+	out->overflowed = w->life->overflowed;
+	if (!out->leg_ended && out->exec_errno == 0 && !w->life->cancelled && !w->life->timed_out)
 		error_set(&out->error, 0, "see what else on this machine kills processes",
 		    "the leg's reaper was killed from outside; the leg's exit status is lost");
 }
 
-int
-supervise(const struct leg_plan *plan, const struct meanwhile *meanwhile, struct outcome *out,
-    struct error *e)
+static int
+open_signals(struct watch *w)
 {
-	struct watch w = {.out = out, .e = e};
-	bool waited;
-	sigset_t cancel;
+	sigset_t set;
 
-	sigemptyset(&cancel);
-	sigaddset(&cancel, SIGINT);
-	sigaddset(&cancel, SIGTERM);
-	sigaddset(&cancel, SIGHUP);
-	AUTO_FD int signals = signalfd(-1, &cancel, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (signals < 0)
-		return error_set(e, errno, NULL, "can't make a signalfd");
-	w.signals = signals;
-	if (reaper_start(&w.reaper, plan, e) != 0)
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGTSTP);
+	w->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (w->signals < 0)
+		return error_set(w->e, errno, NULL, "can't make a signalfd");
+	return 0;
+}
+
+/* After 2>&1 one pipe serves both, so that the order between them is kept as well. */
+static bool
+are_one_file(int a, int b)
+{
+	struct stat sta, stb;
+
+	return fstat(a, &sta) == 0 && fstat(b, &stb) == 0 && sta.st_dev == stb.st_dev &&
+	    sta.st_ino == stb.st_ino;
+}
+
+static int
+open_relays(struct watch *w, struct leg_plan *plan)
+{
+	if (relay_open(&w->relay[0], STDOUT_FILENO, w->e) != 0)
 		return -1;
-	if (meanwhile->work(meanwhile->arg, e) == 0)
-		reaper_go(&w.reaper);
+	plan->output[0] = plan->output[1] = w->relay[0].leg_end;
+	if (are_one_file(STDOUT_FILENO, STDERR_FILENO))
+		return 0;
+	if (relay_open(&w->relay[1], STDERR_FILENO, w->e) != 0)
+		return -1;
+	plan->output[1] = w->relay[1].leg_end;
+	return 0;
+}
+
+static int
+start(struct watch *w, struct leg_plan *plan)
+{
+	if (open_signals(w) != 0 || open_relays(w, plan) != 0)
+		return -1;
+	if (reaper_start(&w->reaper, plan, w->e) != 0)
+		return -1;
+	for (size_t i = 0; i < STREAMS; i++)
+		relay_started(&w->relay[i]);
+	return 0;
+}
+
+static void
+run_life(struct watch *w, const struct leg_plan *plan, const struct meanwhile *meanwhile)
+{
+	bool waited;
+
+	if (meanwhile->work(meanwhile->arg, w->e) == 0)
+		reaper_go(&w->reaper);
 	else
-		reaper_kill(&w.reaper);
-	watch_until_end(&w);
-	waited = reaper_wait(&w.reaper, &out->error) == 0;
+		reaper_kill(&w->reaper);
+	if (w->limits->timeout > 0)
+		w->timeout_at = after(w->limits->timeout);
+	while (life_has_leg(w->life))
+		turn(w);
+	waited = reaper_wait(&w->reaper) == 0;
+	conclude(w, plan, waited);
+	for (size_t i = 0; i < STREAMS; i++)
+		pass_output(w, &w->relay[i]);
+	while (!drained(w, w->out->proof != PROOF_NONE))
+		turn(w);
+	event(w, LIFE_NEXT);
+}
+
+int
+supervise(struct leg_plan *plan, const struct limits *limits, const struct meanwhile *meanwhile,
+    struct life *life, struct outcome *out, struct error *e)
+{
+	struct watch w = {
+		.life = life,
+		.limits = limits,
+		.reaper = {.pid = -1, .pidfd = -1, .socket = -1},
+		.signals = -1,
+		.relay = {{.from = -1, .leg_end = -1, .to = -1}, {.from = -1, .leg_end = -1, .to = -1}},
+		.output_left = limits->max_output,
+		.timeout_at = NEVER,
+		.grace_at = NEVER,
+		.out = out,
+		.e = e,
+	};
+
+	*life = (struct life){.state = LIFE_STARTING};
+	if (start(&w, plan) == 0)
+		run_life(&w, plan, meanwhile);
 	reaper_close(&w.reaper);
+	for (size_t i = 0; i < STREAMS; i++)
+		relay_close(&w.relay[i]);
+	fd_drop(&w.signals);
 	if (e->what[0] != '\0')
 		return -1;
-	if (!w.started && out->cancel_signal == 0)
+	if (!w.started && !life->cancelled && !life->timed_out)
 		return error_set(e, 0, "see what else on this machine kills processes",
 		    "the leg's reaper was killed before the leg ran");
-	conclude(&w, plan, waited);
 	return 0;
 }

@@ -4,7 +4,18 @@
 
 #include "bindmount/error.h"
 #include "guard/leg.h"
+#include "guard/life.h"
 #include "guard/outcome.h"
+
+#include <stdint.h>
+
+/* When the leg is ended. Times in milliseconds. */
+struct limits {
+	int64_t timeout;     /* 0: none */
+	int signal;          /* what the leg is asked with */
+	int64_t kill_after;  /* from then to SIGKILL; 0: at once */
+	uint64_t max_output; /* bytes of stdout and stderr together; UINT64_MAX: no limit */
+};
 
 /*
  * Work that has to be done before the leg starts, and can be done while its namespaces are being made:
@@ -16,11 +27,12 @@ struct meanwhile {
 };
 
 /*
- * Start the leg and wait until everything of it is gone. SIGINT, SIGTERM and SIGHUP, which must be
- * blocked, end it. Fills in *out how it ended and what proves that it did.
+ * Start the leg, pass on its output and wait until everything of it is gone. SIGINT, SIGTERM, SIGHUP
+ * and SIGTSTP, which must be blocked, are taken as meant for the leg. Fills in *out how it ended and
+ * what proves that it did, and leaves *life in LIFE_RESTORING. plan->output is set here.
  * Returns -1 with *e if the leg's command was never reached; nothing of the leg is left then either.
  */
-int supervise(const struct leg_plan *plan, const struct meanwhile *meanwhile, struct outcome *out,
-    struct error *e);
+int supervise(struct leg_plan *plan, const struct limits *limits, const struct meanwhile *meanwhile,
+    struct life *life, struct outcome *out, struct error *e);
 
 #endif

@@ -1,0 +1,245 @@
+/* The leg's output on its way to the step. See relay.h. */
+#include "guard/relay.h"
+
+#include "bindmount/cleanup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* How much is passed on before others have their turn. */
+enum { ROUNDS = 16 };
+
+/*
+ * A descriptor on the same terminal that does not block: O_NONBLOCK belongs to the open file, which the
+ * step's other processes share. -1 where it can't be opened anew.
+ */
+static int
+reopen_terminal(int fd)
+{
+	char path[32];
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+/*
+ * How `to` can be written without ever waiting in the write. SPLICE_F_NONBLOCK holds for pipes only; a
+ * file never makes one wait; a socket has MSG_DONTWAIT; for the rest poll(2) promises that PIPE_BUF
+ * bytes have room.
+ */
+static int
+choose_way(struct relay *r, int to)
+{
+	struct stat st;
+	int again = -1;
+
+	if (fstat(to, &st) != 0)
+		return -1;
+	r->splices = S_ISFIFO(st.st_mode) || S_ISREG(st.st_mode);
+	r->socket = S_ISSOCK(st.st_mode);
+	if (S_ISCHR(st.st_mode))
+		again = reopen_terminal(to);
+	r->own_to = again >= 0;
+	r->to = again >= 0 ? again : to;
+	r->held_room = S_ISREG(st.st_mode) ? RELAY_PIPE_BYTES : PIPE_BUF;
+	return 0;
+}
+
+int
+relay_open(struct relay *r, int to, struct error *e)
+{
+	int ends[2];
+
+	*r = (struct relay){.from = -1, .leg_end = -1, .to = -1};
+	if (choose_way(r, to) != 0)
+		return error_set(e, errno, NULL, "can't examine descriptor %d", to);
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return error_set(e, errno, NULL, "can't make a pipe for the leg's output");
+	r->from = ends[0];
+	r->leg_end = ends[1];
+	if (fcntl(r->from, F_SETFL, O_NONBLOCK) != 0)
+		return error_set(e, errno, NULL, "can't set up a pipe for the leg's output");
+	/* An unprivileged user's pipes may be used up (pipe(7)): the default size works too. */
+	(void)fcntl(r->from, F_SETPIPE_SZ, RELAY_PIPE_BYTES);
+	return 0;
+}
+
+void
+relay_started(struct relay *r)
+{
+	fd_drop(&r->leg_end);
+}
+
+int
+relay_poll(const struct relay *r, struct pollfd p[2])
+{
+	if (r->from < 0)
+		return 0;
+	p[0] = (struct pollfd){.fd = r->from, .events = POLLIN};
+	if (r->discard)
+		return 1;
+	if (r->wants_room) {
+		p[0] = (struct pollfd){.fd = r->to, .events = POLLOUT};
+		return 1;
+	}
+	/* A reader that goes away is noticed while the leg is silent. */
+	p[1] = (struct pollfd){.fd = r->to, .events = 0};
+	return 2;
+}
+
+static short
+ready(int fd, short events)
+{
+	struct pollfd p = {.fd = fd, .events = events};
+
+	return poll(&p, 1, 0) > 0 ? p.revents : 0;
+}
+
+static ssize_t
+write_some(const struct relay *r)
+{
+	if (r->socket)
+		return send(r->to, r->held, r->held_size, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (ready(r->to, POLLOUT) == 0) {
+		errno = EAGAIN;
+		return -1;
+	}
+	return write(r->to, r->held, r->held_size);
+}
+
+/* Write what is held. -1 with errno if something is still held then. */
+static int
+write_held(struct relay *r)
+{
+	while (r->held_size > 0) {
+		ssize_t n = write_some(r);
+
+		if (n < 0 && errno != EINTR)
+			return -1;
+		if (n > 0) {
+			r->held_size -= (size_t)n;
+			memmove(r->held, r->held + n, r->held_size);
+		}
+	}
+	return 0;
+}
+
+/* Read a little and write it. Returns like splice(2), counting what was read. */
+static ssize_t
+copy(struct relay *r, size_t limit)
+{
+	ssize_t n;
+
+	if (r->held == NULL && (r->held = malloc(r->held_room)) == NULL)
+		return -1;
+	if (write_held(r) != 0)
+		return -1;
+	n = read(r->from, r->held, limit < r->held_room ? limit : r->held_room);
+	if (n > 0) {
+		r->held_size = (size_t)n;
+		if (write_held(r) != 0 && errno != EAGAIN)
+			return -1;
+	}
+	return n;
+}
+
+static ssize_t
+move(struct relay *r, size_t limit)
+{
+	if (r->splices) {
+		ssize_t n = splice(r->from, NULL, r->to, NULL, limit, SPLICE_F_NONBLOCK);
+
+		if (n >= 0 || errno != EINVAL)
+			return n;
+		r->splices = false; /* a file opened for appending */
+	}
+	return copy(r, limit);
+}
+
+static enum relay_result
+end(struct relay *r)
+{
+	fd_drop(&r->from);
+	return RELAY_END;
+}
+
+/* A leg that never stops writing must not keep the launcher here: a bounded number of reads. */
+static enum relay_result
+drop(struct relay *r)
+{
+	char buffer[16 * 1024];
+	ssize_t n = 1;
+
+	for (int i = 0; i < ROUNDS && n > 0; i++)
+		n = read(r->from, buffer, sizeof buffer);
+	return n == 0 ? end(r) : RELAY_AGAIN;
+}
+
+/* The limit is used up: one more byte is too much, the end is not. */
+static enum relay_result
+at_limit(struct relay *r)
+{
+	short now = ready(r->from, POLLIN);
+
+	if ((now & POLLIN) != 0)
+		return RELAY_LIMIT;
+	return (now & POLLHUP) != 0 ? end(r) : RELAY_AGAIN;
+}
+
+/* Why nothing could be moved. */
+static enum relay_result
+stuck(struct relay *r)
+{
+	if (errno != EAGAIN && errno != EINTR)
+		return RELAY_READER_GONE;
+	if ((ready(r->to, 0) & (POLLERR | POLLHUP | POLLNVAL)) != 0) {
+		errno = EPIPE;
+		return RELAY_READER_GONE;
+	}
+	r->wants_room = r->held_size > 0 || (ready(r->from, POLLIN) & POLLIN) != 0;
+	return RELAY_AGAIN;
+}
+
+enum relay_result
+relay_pump(struct relay *r, uint64_t *left)
+{
+	if (r->from < 0)
+		return RELAY_END;
+	if (r->discard)
+		return drop(r);
+	r->wants_room = false;
+	for (int i = 0; i < ROUNDS; i++) {
+		size_t limit = *left < RELAY_PIPE_BYTES ? (size_t)*left : RELAY_PIPE_BYTES;
+		ssize_t n;
+
+		if (r->held_size > 0 && write_held(r) != 0)
+			return stuck(r);
+		if (limit == 0)
+			return at_limit(r);
+		n = move(r, limit);
+		if (n == 0)
+			return end(r);
+		if (n < 0)
+			return stuck(r);
+		*left -= (uint64_t)n;
+	}
+	return RELAY_AGAIN;
+}
+
+void
+relay_close(struct relay *r)
+{
+	fd_drop(&r->from);
+	fd_drop(&r->leg_end);
+	if (r->own_to)
+		fd_drop(&r->to);
+	free(r->held);
+	r->held = NULL;
+}
