@@ -7,12 +7,42 @@
 
 #include "guard/options.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { WORDS = 16 };
+
+/* These definitions are the ones that the program gets: so many calls succeed, then none does. */
+static unsigned granted = UINT_MAX;
+
+static bool
+grant(void)
+{
+	errno = ENOMEM;
+	return granted > 0 && granted-- > 0;
+}
+
+char *
+strndup(const char *text, size_t n)
+{
+	size_t size = strnlen(text, n);
+	char *copy = grant() ? malloc(size + 1) : NULL;
+
+	if (copy == NULL)
+		return NULL;
+	memcpy(copy, text, size);
+	copy[size] = '\0';
+	return copy;
+}
+
+void *
+reallocarray(void *old, size_t n, size_t size)
+{
+	return grant() ? realloc(old, n * size) : NULL;
+}
 
 struct sample {
 	const char *words[WORDS]; /* after the program's name */
@@ -479,6 +509,29 @@ there_is_a_command(void **state)
 }
 
 static void
+without_memory_the_options_are_refused(void **state)
+{
+	static const struct sample s = {{"--guard=a", "--read-only=b", "--set-output=c=d",
+					    "--setenv=e=f", "-ug", "--exit-class=1=ok", "cmd"},
+	    "can't keep the options"};
+	unsigned n = 0;
+	int result;
+
+	(void)state;
+	do {
+		struct options o;
+		struct error e;
+
+		granted = n++;
+		result = parse(&o, &e, s.words);
+		options_free(&o);
+		assert_true(result == 0 || strcmp(e.what, s.message) == 0);
+	} while (result != 0);
+	granted = UINT_MAX;
+	assert_int_equal(n, 9 + 1);
+}
+
+static void
 the_help_fits_a_terminal(void **state)
 {
 	static const char *const texts[] = {options_main_help, options_run_help};
@@ -518,6 +571,7 @@ main(void)
 	    cmocka_unit_test(odd_status_descriptors_are_refused),
 	    cmocka_unit_test(odd_exit_classes_are_refused),
 	    cmocka_unit_test(there_is_a_command),
+	    cmocka_unit_test(without_memory_the_options_are_refused),
 	    cmocka_unit_test(the_help_fits_a_terminal),
 	};
 
