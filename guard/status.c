@@ -185,6 +185,17 @@ note_findings(FILE *out, const struct findings *f, bool quiet)
 }
 
 static void
+note_cancel(FILE *out, int sig)
+{
+	char text[SIGNAL_TEXT];
+
+	if (sig == SIGPIPE)
+		fputs("legguard: cancelled: nobody takes the leg's output any more\n", out);
+	else if (sig != 0)
+		fprintf(out, "legguard: cancelled by %s\n", signal_text(text, sig));
+}
+
+static void
 note_survivors(FILE *out, const struct outcome *o)
 {
 	size_t named = o->n_survivors < NAMES_NOTED ? o->n_survivors : NAMES_NOTED;
@@ -212,10 +223,10 @@ note_all(FILE *out, const struct outcome *o, bool quiet)
 		fputs("legguard: the leg ran unconfined (--isolation none)\n", out);
 	if (o->exec_errno != 0)
 		fprintf(out, "legguard: can't execute the command: %s\n", strerror(o->exec_errno));
-	if (!quiet && o->cancel_signal != 0)
-		fprintf(out, "legguard: cancelled by %s\n", signal_text(text, o->cancel_signal));
-	if (!quiet)
+	if (!quiet) {
+		note_cancel(out, o->cancel_signal);
 		note_survivors(out, o);
+	}
 	if (o->proof == PROOF_NONE)
 		fputs("legguard: there is no proof that everything the leg started is dead\n", out);
 	note_findings(out, &o->findings, quiet);

@@ -297,6 +297,18 @@ an_unconfined_run_is_noted(void **state)
 }
 
 static void
+a_cancel_is_noted_with_its_cause(void **state)
+{
+	struct outcome o = {.proof = PROOF_PID_NAMESPACE, .cancel_signal = SIGINT};
+
+	(void)state;
+	expect_notes(&o, false, "legguard: cancelled by SIGINT\n");
+	expect_notes(&o, true, "");
+	o.cancel_signal = SIGPIPE;
+	expect_notes(&o, false, "legguard: cancelled: nobody takes the leg's output any more\n");
+}
+
+static void
 each_finding_is_noted_and_quietly_those_that_remain(void **state)
 {
 	struct outcome o = {.proof = PROOF_PID_NAMESPACE};
@@ -391,6 +403,7 @@ main(void)
 	    cmocka_unit_test(without_memory_there_is_an_error_and_no_object),
 	    cmocka_unit_test(a_clean_run_needs_no_notes),
 	    cmocka_unit_test(an_unconfined_run_is_noted),
+	    cmocka_unit_test(a_cancel_is_noted_with_its_cause),
 	    cmocka_unit_test(each_finding_is_noted_and_quietly_those_that_remain),
 	    cmocka_unit_test(killed_processes_are_named_up_to_eight),
 	    cmocka_unit_test(errors_are_noted_even_quietly),
