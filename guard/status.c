@@ -141,15 +141,27 @@ object(const struct outcome *o)
 {
 	bool confined = o->isolation == ISOLATION_NAMESPACE;
 
+	/* clang-format off: a key and its value to a line */
 	return json_pack("{s:s, s:i, s:s, s:i, s:s, s:o, s:o, s:o, s:s, s:b, s:b, s:s, s:o, s:b, "
 			 "s:o, s:b, s:o}",
-	    "version", LEGGUARD_VERSION, "schema", SCHEMA, "class", lane_name(o->lane),
-	    "exit_status", o->exit_status, "origin", o->guard_origin ? "guard" : "leg", "leg",
-	    leg_or_null(o), "exec_error", errno_or_null(o->exec_errno), "cancelled",
-	    signal_or_null(o->cancel_signal), "isolation", confined ? "namespace" : "none",
-	    "confined", confined, "landlock_scopes", o->scopes, "proof", proof_name(o->proof),
-	    "survivors", survivors(o), "tampered", o->findings.count > 0, "findings",
-	    findings(&o->findings), "published", o->published, "error", error_or_null(&o->error));
+	    "version", LEGGUARD_VERSION,
+	    "schema", SCHEMA,
+	    "class", lane_name(o->lane),
+	    "exit_status", o->exit_status,
+	    "origin", o->guard_origin ? "guard" : "leg",
+	    "leg", leg_or_null(o),
+	    "exec_error", errno_or_null(o->exec_errno),
+	    "cancelled", signal_or_null(o->cancel_signal),
+	    "isolation", confined ? "namespace" : "none",
+	    "confined", confined,
+	    "landlock_scopes", o->scopes,
+	    "proof", proof_name(o->proof),
+	    "survivors", survivors(o),
+	    "tampered", o->findings.count > 0,
+	    "findings", findings(&o->findings),
+	    "published", o->published,
+	    "error", error_or_null(&o->error));
+	/* clang-format on */
 }
 
 char *
