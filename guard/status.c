@@ -141,7 +141,8 @@ object(const struct outcome *o)
 {
 	bool confined = o->isolation == ISOLATION_NAMESPACE;
 
-	/* clang-format off: a key and its value to a line */
+	/* A key and its value to a line. */
+	/* clang-format off */
 	return json_pack("{s:s, s:i, s:s, s:i, s:s, s:o, s:o, s:o, s:s, s:b, s:b, s:s, s:o, s:b, "
 			 "s:o, s:b, s:o}",
 	    "version", LEGGUARD_VERSION,
