@@ -58,7 +58,6 @@ content_free(struct content *c)
 	c->bytes = NULL;
 	xattrs_free(&c->xattrs);
 	fd_drop(&c->fd);
-	fd_drop(&c->spare);
 }
 
 static int
@@ -143,7 +142,7 @@ content_record(struct content *c, int dir, const char *name, const struct stat *
 {
 	int errnum;
 
-	*c = (struct content){.fd = -1, .spare = -1};
+	*c = (struct content){.fd = -1};
 	if (open_held(c, dir, name, read_only) == 0 && record_all(c, st) == 0)
 		return 0;
 	errnum = errno;

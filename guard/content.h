@@ -19,7 +19,6 @@
 
 struct content {
 	int fd;        /* O_RDWR, or O_RDONLY if that is all we may */
-	int spare;     /* an unnamed file in the same directory to make this one anew from, or -1 */
 	bool writable; /* fd is O_RDWR */
 	bool remade;   /* the inode had lost its last link and fd is another one by now */
 	bool reserved; /* blocks behind the end were asked for */

@@ -20,11 +20,12 @@ struct held_file {
 	bool own_step; /* a neighbour that belongs to the same step as a guarded file */
 };
 
-/* Blocks set aside on one file system, to be given back before anything is restored on it. */
+/* What is set aside on one file system, to be given back before anything is restored on it. */
 struct ballast {
 	dev_t dev;
-	int fd;
+	int fd; /* an unnamed file, or -1 */
 	size_t size;
+	bool weighs; /* it has blocks, and gets more with each reservation */
 };
 
 struct snapshot {
@@ -38,7 +39,6 @@ struct snapshot {
 	size_t *index; /* request -> file */
 	struct ballast *ballasts;
 	size_t ballast_count;
-	bool spares_made;
 	struct timespec taken; /* by the coarse clock, which inode times follow */
 	pid_t taker;           /* children that have a copy must not give back what is reserved */
 };

@@ -4,6 +4,7 @@
 #include "bindmount/cleanup.h"
 #include "guard/heal.h"
 #include "guard/names.h"
+#include "guard/reserve.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +15,7 @@ remake_needed(int fd)
 {
 	struct stat st;
 
-	return fstat(fd, &st) == 0 && st.st_nlink == 0;
+	return fd < 0 || (fstat(fd, &st) == 0 && st.st_nlink == 0);
 }
 
 int
@@ -67,14 +68,14 @@ remake_link(struct held_file *file)
 
 /* An empty file that has no name yet, or (*named) has got its name already. */
 static int
-new_file(struct held_file *file, bool *named)
+new_file(struct snapshot *s, const struct held_file *file, bool *named)
 {
-	struct content *c = file->content;
-	int dir = file->node->parent->fd, fd;
+	int dir = file->node->parent->fd;
+	int fd = reserve_take_spare(s, file->node->parent->st.st_dev);
 
 	*named = false;
-	if (c->spare >= 0)
-		return fd_take(&c->spare);
+	if (fd >= 0)
+		return fd;
 	fd = openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
 	if (fd >= 0)
 		return fd;
@@ -115,8 +116,20 @@ adopt(struct content *c, int fd)
 	c->reserved = false;
 }
 
+void
+remake_let_go(struct snapshot *s)
+{
+	for (size_t i = 0; i < s->file_count; i++)
+		if (remake_needed(s->files[i].content->fd))
+			fd_drop(&s->files[i].content->fd);
+	/* A directory is held by what was in it as well, so that goes first. */
+	for (size_t i = s->chain.count; i-- > 0;)
+		if (remake_needed(s->chain.nodes[i]->fd))
+			fd_drop(&s->chain.nodes[i]->fd);
+}
+
 int
-remake_file(struct held_file *file)
+remake_file(struct snapshot *s, struct held_file *file)
 {
 	AUTO_OPENED struct names_opened parent;
 	struct content *c = file->content;
@@ -125,10 +138,7 @@ remake_file(struct held_file *file)
 
 	names_open_up(&parent, file->node->parent->fd);
 	if (!c->remade || remake_needed(c->fd)) {
-		/* The inode and the blocks of the old one become free: the disk may have no others. */
-		if (remake_needed(c->fd))
-			fd_drop(&c->fd);
-		fd = new_file(file, &named);
+		fd = new_file(s, file, &named);
 		if (fd < 0 || fill(c, fd) != 0)
 			return -1;
 		adopt(c, fd_take(&fd));

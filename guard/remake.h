@@ -10,8 +10,14 @@
 
 #include "guard/held.h"
 
-/* True if what is held at fd has no name left. */
+/* True if what is held at fd has no name left, or was let go because of that. */
 bool remake_needed(int fd);
+
+/*
+ * Close all descriptors on what has no name left. Its inodes and blocks become free, and a full disk
+ * may have no others for what takes its place; the bytes are in memory.
+ */
+void remake_let_go(struct snapshot *s);
 
 /* A directory or symbolic link, in its place, where nothing may be. -1 with errno. */
 int remake_ancestor(struct chain_node *node);
@@ -23,6 +29,6 @@ int remake_link(struct held_file *file);
  * A file, in its place, where nothing may be. If another name of the same inode was made anew
  * before, this becomes a link to that. -1 with errno.
  */
-int remake_file(struct held_file *file);
+int remake_file(struct snapshot *s, struct held_file *file);
 
 #endif

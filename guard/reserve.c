@@ -15,12 +15,11 @@
 #include <sys/uio.h>
 #include <sys/vfs.h>
 
-#ifndef XFS_SUPER_MAGIC
-#define XFS_SUPER_MAGIC 0x58465342
-#endif
-
-/* What names, new inodes and the trees of a copying file system may take besides the bytes. */
-#define BALLAST_EXTRA ((size_t)64 << 10)
+/*
+ * What names, new inodes and the trees of a copying file system may take besides the bytes. xfs
+ * wants to see some hundred blocks free before it makes a directory, whatever it then uses.
+ */
+#define BALLAST_EXTRA ((size_t)1 << 20)
 
 static int
 full(int errnum, const char *path, struct error *e)
@@ -54,23 +53,7 @@ unnamed_file(const struct chain_node *node)
 	return openat(node->parent->fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
 }
 
-static int
-make_spares(struct snapshot *s, struct error *e)
-{
-	for (size_t i = 0; i < s->file_count; i++) {
-		struct content *c = s->files[i].content;
-
-		if (s->files[i].neighbour || c->spare >= 0)
-			continue;
-		c->spare = unnamed_file(s->files[i].node);
-		if (c->spare < 0 && no_room(errno))
-			return full(errno, s->files[i].node->path, e);
-	}
-	s->spares_made = true;
-	return 0;
-}
-
-/* True if blocks reserved behind the end of a file can be counted on to take what is written there. */
+/* True if blocks reserved behind the end of an empty file are all that it and its name may need. */
 static bool
 writes_in_place(int fd)
 {
@@ -78,8 +61,7 @@ writes_in_place(int fd)
 
 	if (fstatfs(fd, &fs) != 0)
 		return false;
-	return fs.f_type == EXT4_SUPER_MAGIC || fs.f_type == XFS_SUPER_MAGIC ||
-	       fs.f_type == TMPFS_MAGIC;
+	return fs.f_type == EXT4_SUPER_MAGIC || fs.f_type == TMPFS_MAGIC;
 }
 
 static size_t
@@ -115,30 +97,46 @@ add_ballast(struct snapshot *s, dev_t dev)
 	return &ballasts[s->ballast_count++];
 }
 
-/* See that a ballast on the file's file system covers what is recorded there, and `bytes` more. */
+/* The bytes that would have to be found room for if a leg truncated every file and filled the disk. */
+static size_t
+ballast_size(const struct snapshot *s, const struct content *c)
+{
+	size_t recorded = recorded_on(s, c->st.st_dev);
+
+	/* Empty files have nothing to be put back, and the usual step has only those. */
+	return recorded == 0 && writes_in_place(c->fd) ? 0 : recorded + BALLAST_EXTRA;
+}
+
+/* See that there is a ballast on the file's file system. If it has any weight, `bytes` are added. */
 static int
 weigh_down(struct snapshot *s, const struct held_file *file, size_t bytes)
 {
-	struct content *c = file->content;
-	struct ballast *ballast = find_ballast(s, c->st.st_dev);
+	struct ballast *ballast = find_ballast(s, file->content->st.st_dev);
 
 	if (ballast == NULL) {
-		size_t recorded = recorded_on(s, c->st.st_dev);
-
-		ballast = add_ballast(s, c->st.st_dev);
+		ballast = add_ballast(s, file->content->st.st_dev);
 		if (ballast == NULL)
 			return -1;
-		/* Empty files have nothing to be put back, and the usual step has only those. */
-		if (recorded == 0 && writes_in_place(c->fd))
-			return 0;
 		ballast->fd = unnamed_file(file->node);
-		bytes += recorded + BALLAST_EXTRA;
+		if (ballast->fd < 0)
+			return no_room(errno) ? -1 : 0;
+		ballast->weighs = ballast_size(s, file->content) > 0;
+		bytes += ballast_size(s, file->content);
 	}
-	if (ballast->fd < 0 || bytes == 0)
-		return ballast->fd < 0 && no_room(errno) ? -1 : 0;
+	if (ballast->fd < 0 || !ballast->weighs || bytes == 0)
+		return 0;
 	if (set_aside(ballast->fd, 0, ballast->size, bytes) != 0)
 		return -1;
 	ballast->size += bytes;
+	return 0;
+}
+
+static int
+weigh_down_all(struct snapshot *s, struct error *e)
+{
+	for (size_t i = 0; i < s->file_count; i++)
+		if (!s->files[i].neighbour && weigh_down(s, &s->files[i], 0) != 0)
+			return full(errno, s->files[i].node->path, e);
 	return 0;
 }
 
@@ -147,20 +145,12 @@ snapshot_reserve(struct snapshot *s, size_t index, size_t bytes, struct error *e
 {
 	struct content *c = s->files[index].content;
 
-	if (!s->spares_made) {
-		if (make_spares(s, e) != 0)
-			return -1;
-		for (size_t i = 0; i < s->file_count; i++) {
-			errno = 0;
-			if (!s->files[i].neighbour && weigh_down(s, &s->files[i], 0) != 0)
-				return full(errno, s->files[i].node->path, e);
-		}
-	}
+	if (weigh_down_all(s, e) != 0)
+		return -1;
 	if (bytes == 0)
 		return 0;
 	c->reserved = true;
 	bytes++; /* a newline may come before */
-	errno = 0;
 	if (set_aside(c->fd, FALLOC_FL_KEEP_SIZE, c->end, bytes) != 0 ||
 	    weigh_down(s, &s->files[index], bytes) != 0)
 		return full(errno, s->files[index].node->path, e);
@@ -170,8 +160,22 @@ snapshot_reserve(struct snapshot *s, size_t index, size_t bytes, struct error *e
 void
 reserve_free_ballast(struct snapshot *s)
 {
-	for (size_t i = 0; i < s->ballast_count; i++)
-		fd_drop(&s->ballasts[i].fd);
+	for (size_t i = 0; i < s->ballast_count; i++) {
+		struct ballast *ballast = &s->ballasts[i];
+
+		/* The inode stays: it is what the first file to be made anew becomes. */
+		if (ballast->size > 0 && ftruncate(ballast->fd, 0) != 0)
+			fd_drop(&ballast->fd);
+		ballast->size = 0;
+	}
+}
+
+int
+reserve_take_spare(struct snapshot *s, dev_t dev)
+{
+	struct ballast *ballast = find_ballast(s, dev);
+
+	return ballast != NULL && ballast->size == 0 ? fd_take(&ballast->fd) : -1;
 }
 
 /*
@@ -197,7 +201,6 @@ reserve_release(struct snapshot *s)
 
 	if (s->taker != getpid())
 		return;
-	reserve_free_ballast(s);
 	for (size_t i = 0; i < s->content_count; i++) {
 		struct content *c = s->contents[i];
 

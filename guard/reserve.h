@@ -3,9 +3,11 @@
  *
  * Blocks behind the end of a file (fallocate(2) with FALLOC_FL_KEEP_SIZE) are the file's own and make
  * a later append succeed on ext4, xfs, tmpfs. They do not where the file system copies on write
- * (btrfs), and a leg that could truncate the file would have freed them; there a ballast file is
- * given back before anything is restored. Names take room as well: a spare unnamed file per guarded
- * one is an inode that can't run out.
+ * (btrfs), and a leg that could truncate the file would have freed them; for that there is a ballast
+ * on each file system, an unnamed file whose blocks are given back before anything is restored.
+ *
+ * A file made anew takes an inode, too. The first one becomes what was the ballast; each of the
+ * others takes one that has become free by then, that of the file it replaces.
  */
 #ifndef GUARD_RESERVE_H
 #define GUARD_RESERVE_H
@@ -14,6 +16,9 @@
 
 /* Give the ballast back to the file system. The first step of every repair, and free to repeat. */
 void reserve_free_ballast(struct snapshot *s);
+
+/* An empty file on dev that has no name, to be given one; -1 if there is none. */
+int reserve_take_spare(struct snapshot *s, dev_t dev);
 
 /* Give back what was reserved and not needed. Does nothing in a child of who took the snapshot. */
 void reserve_release(struct snapshot *s);

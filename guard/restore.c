@@ -59,7 +59,8 @@ in_place(const struct chain_node *node, struct misplaced *m)
 	if (node->parent == NULL)
 		return true;
 	m->foreign = fstatat(node->parent->fd, node->name, &m->there, AT_SYMLINK_NOFOLLOW) == 0;
-	return m->foreign && chain_same(&m->there, &node->st);
+	/* The number of an inode that was let go may be another's by now. */
+	return m->foreign && node->fd >= 0 && chain_same(&m->there, &node->st);
 }
 
 static const char *
@@ -180,7 +181,7 @@ right_file(struct restore *r, struct held_file *file, struct misplaced *m)
 		m->same_inode = false;
 	}
 	m->remade = true;
-	m->errnum = make_room(r, file->node) == 0 && remake_file(file) == 0 ? 0 : errno;
+	m->errnum = make_room(r, file->node) == 0 && remake_file(r->s, file) == 0 ? 0 : errno;
 	/* The bytes are right, but the inode that others may hold on to lives on somewhere. */
 	if (m->errnum == 0 && !m->same_inode)
 		m->errnum = ENOENT;
@@ -251,6 +252,7 @@ snapshot_restore(struct snapshot *s, struct findings *f, struct error *e)
 	struct restore r = {.s = s, .f = f, .e = e, .names = {.since = s->taken}};
 
 	reserve_free_ballast(s);
+	remake_let_go(s);
 	for (size_t i = 0; i < s->chain.count; i++) {
 		struct chain_node *node = s->chain.nodes[i];
 

@@ -219,6 +219,8 @@ snapshot_free(struct snapshot *s)
 	free(s->files);
 	free(s->guarded);
 	free(s->index);
+	for (size_t i = 0; i < s->ballast_count; i++)
+		cleanup_fd(&s->ballasts[i].fd);
 	free(s->ballasts);
 	chain_free(&s->chain);
 	free(s);

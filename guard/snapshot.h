@@ -71,9 +71,10 @@ int snapshot_read_only_paths(const struct snapshot *s, struct view_paths *v, str
 
 /*
  * See to it that snapshot_restore() can put everything back and that `bytes` more can be appended to
- * file `index`, even if the leg fills the disk: FALLOC_FL_KEEP_SIZE behind the end of the file, a
- * spare O_TMPFILE for each guarded file, and where the file system copies on write (btrfs) a ballast
- * file that is freed after the leg. Called before the leg. A file system that can't reserve is no
+ * file `index`, even if the leg fills the disk: FALLOC_FL_KEEP_SIZE behind the end of the file, and on
+ * each file system a ballast that is freed after the leg, an O_TMPFILE that the first file to be made
+ * anew becomes. It has blocks where the file system copies on write (btrfs) or a recorded file is
+ * not empty. Called before the leg, any number of times. A file system that can't reserve is no
  * error; a full one is.
  */
 int snapshot_reserve(struct snapshot *s, size_t index, size_t bytes, struct error *e);
