@@ -29,7 +29,20 @@ unescape(char *s)
 	*to = '\0';
 }
 
-/* "ID PARENT MAJOR:MINOR ROOT POINT ..."; what follows is not needed. */
+/* What follows the options: any number of optional fields, "-", the type. In place. */
+static char *
+find_type(char *rest)
+{
+	char *separator = rest != NULL ? strstr(rest, " - ") : NULL, *type;
+
+	if (separator == NULL)
+		return NULL;
+	type = separator + 3;
+	type[strcspn(type, " ")] = '\0';
+	return type;
+}
+
+/* "ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [FIELD]... - TYPE SOURCE OPTIONS" */
 static int
 parse_line(struct mount_entry *m, char *line)
 {
@@ -45,6 +58,9 @@ parse_line(struct mount_entry *m, char *line)
 		return -1;
 	m->root = field[3];
 	m->point = field[4];
+	m->type = find_type(save);
+	if (m->type == NULL)
+		m->type = m->point + strlen(m->point);
 	unescape(m->root);
 	unescape(m->point);
 	return 0;

@@ -14,6 +14,7 @@ struct mount_entry {
 	unsigned int major, minor; /* of the file system; differs from st_dev on btrfs */
 	char *root;                /* path inside that file system which is visible here */
 	char *point;               /* where it is mounted */
+	char *type;                /* of the file system: "ext4"; empty if the line does not say */
 };
 
 struct mountinfo {

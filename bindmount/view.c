@@ -145,7 +145,8 @@ view_build(const struct view *view, struct error *e)
 		return error_set(e, errno, userns_cure(errno), "can't make the mounts private");
 	if (cover_all(&view->read_only, e) != 0)
 		return -1;
-	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0)
+	if (view->fresh_proc &&
+	    mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0)
 		return error_set(e, errno, userns_cure(errno), "can't mount a fresh /proc");
 	return view_enter(&view->cwd, e);
 }

@@ -33,12 +33,14 @@ void view_paths_free(struct view_paths *v);
 struct view {
 	struct view_paths read_only; /* each subtree becomes read-only, wherever else it is mounted too */
 	struct view_path cwd;        /* the leg's working directory */
+	bool fresh_proc;             /* the caller is PID 1 of a pid namespace and /proc has to show it */
 };
 
 /*
  * Build the view. Mounts become private first; every path of read_only and each alias of it through
  * another mount of the same file system is read-only before the first process can see it, and checked
- * to lead to the same inode; /proc is a fresh one; last the working directory is entered by path and
+ * to lead to the same inode; /proc is a fresh one, left untouched so that a nested sandbox can mount its
+ * own; last the working directory is entered by path and
  * checked. open_tree(2), mount_setattr(2) and move_mount(2) are used where the kernel and its filters
  * let them (Linux 5.12), else bind mounts that are remounted.
  */

@@ -7,6 +7,7 @@
 #include "bindmount/cleanup.h"
 #include "bindmount/sys.h"
 #include "bindmount/userns.h"
+#include "guard/cgroup.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -71,6 +72,11 @@ reset_signals(void)
 static int
 set_up(const struct leg_plan *plan, struct error *e)
 {
+	/* Not by CLONE_INTO_CGROUP: clone3(2) has no form that runs on a stack of its own. Nothing of
+	 * the leg's has run yet, so it comes to the same. */
+	if (plan->cgroup >= 0 && cgroup_enter(plan->cgroup) != 0)
+		return error_set(e, errno, "delegate the cgroup to this user, with its cgroup.procs",
+		    "can't enter the leg's cgroup");
 	if (plan->confined && userns_map_identity(plan->uid, plan->gid, e) != 0)
 		return -1;
 	if (volunteer_for_oom(e) != 0 || give_back_limits(plan, e) != 0)

@@ -13,6 +13,8 @@
 struct leg_plan {
 	bool confined; /* namespaces and a view of its own; else only a child and a session */
 	bool scopes;   /* Landlock scopes on top; only if confined */
+	bool pid_namespace; /* a pid namespace of its own; only if confined */
+	int cgroup;    /* directory of the leg's own control group, or -1 */
 	const struct view *view;
 	char *const *argv; /* the command, looked up along the PATH in envp as execvp(3) does */
 	char *const *envp;

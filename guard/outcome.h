@@ -21,6 +21,7 @@ struct survivor {
 enum proof {
 	PROOF_NONE,          /* nothing shows that all are dead */
 	PROOF_PID_NAMESPACE, /* PID 1 of the leg's pid namespace has been waited for */
+	PROOF_CGROUP,        /* the leg's control group, which it could not leave, is empty */
 	PROOF_SUBREAPER,     /* the reaper, a child subreaper, has no child left */
 };
 

@@ -7,6 +7,7 @@
 #include "bindmount/cleanup.h"
 #include "bindmount/sys.h"
 #include "bindmount/userns.h"
+#include "guard/cgroup.h"
 #include "guard/process.h"
 
 #include <errno.h>
@@ -32,7 +33,7 @@ enum { KILL_SECONDS = 5 }; /* how long a subreaper tries before it gives up the 
 
 /* What the reaper's process knows. */
 struct state {
-	const struct leg_plan *plan;
+	struct leg_plan plan; /* its own copy, with its own numbers of descriptors */
 	int socket; /* to the launcher */
 	int procfd; /* /proc as it was before the leg could cover it */
 	int signals;
@@ -72,7 +73,7 @@ launcher_is_gone(const struct state *s)
 static int
 bind_to_launcher(const struct state *s, struct error *e)
 {
-	if (s->plan->confined) {
+	if (s->plan.pid_namespace) {
 		if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
 			return error_set(e, errno, NULL, "can't bind the leg to the launcher");
 	} else if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
@@ -86,7 +87,7 @@ bind_to_launcher(const struct state *s, struct error *e)
 static int
 build(struct state *s, struct error *e)
 {
-	const struct leg_plan *plan = s->plan;
+	const struct leg_plan *plan = &s->plan;
 
 	if (bind_to_launcher(s, e) != 0)
 		return -1;
@@ -123,7 +124,7 @@ describe_survivors(struct reaper_message *m, const struct processes *all)
 static int
 list_survivors(const struct state *s, struct processes *all)
 {
-	if (!s->plan->confined)
+	if (!s->plan.pid_namespace)
 		return process_descendants(all, s->procfd, getpid());
 	if (process_list(all, s->procfd) != 0)
 		return -1;
@@ -173,6 +174,8 @@ kill_descendants(const struct state *s)
 
 	clock_gettime(CLOCK_MONOTONIC, &deadline);
 	deadline.tv_sec += KILL_SECONDS;
+	if (s->plan.cgroup >= 0)
+		(void)cgroup_kill(s->plan.cgroup); /* what has left it is still a descendant */
 	do {
 		if (process_descendants(&all, s->procfd, getpid()) == 0) {
 			for (size_t i = 0; i < all.count; i++)
@@ -198,7 +201,7 @@ finish(const struct state *s, int wait_status)
 
 	if (list_survivors(s, &all) == 0)
 		describe_survivors(&m, &all);
-	if (!s->plan->confined)
+	if (!s->plan.pid_namespace)
 		m.all_dead = kill_descendants(s);
 	send_message(s, &m);
 	_exit(0);
@@ -208,7 +211,7 @@ finish(const struct state *s, int wait_status)
 static _Noreturn void
 abandon(const struct state *s)
 {
-	if (!s->plan->confined)
+	if (!s->plan.pid_namespace)
 		(void)kill_descendants(s);
 	_exit(1);
 }
@@ -243,7 +246,7 @@ begin(struct state *s)
 	if (build(s, &failure.error) != 0)
 		fail(s, &failure);
 	wait_for_go(s);
-	s->leg = leg_start(s->plan, &failure);
+	s->leg = leg_start(&s->plan, &failure);
 	if (s->leg < 0)
 		fail(s, &failure);
 	send_message(s, &started);
@@ -260,7 +263,7 @@ serve(const struct state *s)
 	if (request.kind == REQUEST_END_LEG)
 		(void)kill(s->leg, SIGKILL);
 	else if (request.kind == REQUEST_SIGNAL)
-		(void)kill(s->plan->confined ? -1 : -s->leg, request.sig);
+		(void)kill(s->plan.pid_namespace ? -1 : -s->leg, request.sig);
 }
 
 static _Noreturn void
@@ -290,30 +293,44 @@ reaper_main(struct state *s)
 	}
 }
 
+/*
+ * Nothing of the launcher's is kept but its stdin, the socket and the leg's control group, least of all
+ * its hold on the guarded files. The step's output is not for this side of the relay.
+ */
+static _Noreturn void
+become_reaper(const struct leg_plan *plan, int socket)
+{
+	enum { SOCKET = STDERR_FILENO + 1, CGROUP, END };
+	struct state s = {.plan = *plan, .socket = SOCKET, .procfd = -1, .signals = -1};
+	/* Above all numbers that are about to be taken. */
+	int high = fcntl(socket, F_DUPFD_CLOEXEC, END);
+	int group = plan->cgroup >= 0 ? fcntl(plan->cgroup, F_DUPFD_CLOEXEC, END) : -1;
+
+	if (high < 0 || dup2(plan->output[0], STDOUT_FILENO) < 0 ||
+	    dup2(plan->output[1], STDERR_FILENO) < 0 || dup3(high, SOCKET, O_CLOEXEC) < 0)
+		_exit(1);
+	if (plan->cgroup >= 0 && (group < 0 || dup3(group, CGROUP, O_CLOEXEC) < 0))
+		_exit(1);
+	s.plan.cgroup = plan->cgroup >= 0 ? CGROUP : -1;
+	sys_close_from(plan->cgroup >= 0 ? END : CGROUP);
+	reaper_main(&s);
+}
+
 int
 reaper_start(struct reaper *r, const struct leg_plan *plan, struct error *e)
 {
-	uint64_t namespaces = plan->confined ? CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID : 0;
+	uint64_t namespaces = plan->confined ? CLONE_NEWUSER | CLONE_NEWNS : 0;
 	int pair[2];
+
+	if (plan->pid_namespace)
+		namespaces |= CLONE_NEWPID;
 
 	*r = (struct reaper){.pid = -1, .pidfd = -1, .socket = -1};
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
 		return error_set(e, errno, NULL, "can't make a socket pair");
 	r->pid = sys_fork(namespaces, &r->pidfd);
-	if (r->pid == 0) {
-		struct state s = {.plan = plan, .procfd = -1, .signals = -1};
-
-		/* Nothing of the launcher's but its stdin and the socket, least of all its hold on
-		 * the guarded files. The step's output is not for this side of the relay. */
-		if (dup2(plan->output[0], STDOUT_FILENO) < 0 ||
-		    dup2(plan->output[1], STDERR_FILENO) < 0)
-			_exit(1);
-		s.socket = dup3(pair[1], STDERR_FILENO + 1, O_CLOEXEC);
-		if (s.socket < 0) /* it is that number already */
-			s.socket = pair[1];
-		sys_close_from(STDERR_FILENO + 2);
-		reaper_main(&s);
-	}
+	if (r->pid == 0)
+		become_reaper(plan, pair[1]);
 	close(pair[1]);
 	r->socket = pair[0];
 	if (r->pid < 0) {

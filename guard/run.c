@@ -80,6 +80,8 @@ run_leg(struct job *j, struct error *e)
 	struct leg_plan leg = {
 		.confined = j->options->isolation == ISOLATION_NAMESPACE,
 		.scopes = j->plan.scopes,
+		.pid_namespace = j->options->isolation == ISOLATION_NAMESPACE,
+		.cgroup = -1,
 		.view = &j->plan.view,
 		.argv = j->options->command,
 		.envp = j->plan.leg_env,

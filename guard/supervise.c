@@ -6,6 +6,7 @@
 #include "guard/supervise.h"
 
 #include "bindmount/cleanup.h"
+#include "guard/cgroup.h"
 #include "guard/reaper.h"
 #include "guard/relay.h"
 
@@ -261,6 +262,20 @@ drained(struct watch *w, bool proven)
 }
 
 /*
+ * The group is empty, and it says something: the leg's view does not let it leave, or the reaper has seen
+ * the end of every descendant as well.
+ */
+static bool
+group_is_empty(const struct watch *w, const struct leg_plan *plan)
+{
+	if (plan->cgroup < 0)
+		return false;
+	(void)cgroup_kill(plan->cgroup); /* done already, unless the reaper was killed */
+	return cgroup_wait_empty(plan->cgroup, life_last_grace(w->life)) &&
+	    (plan->confined || w->all_dead);
+}
+
+/*
  * A reaper that is gone without a word was killed from outside, or with its namespace: then no exit
  * status is known, which is never to be taken for the leg's own.
  */
@@ -269,8 +284,10 @@ conclude(struct watch *w, const struct leg_plan *plan, bool waited)
 {
 	struct outcome *out = w->out;
 
-	if (waited && plan->confined)
+	if (waited && plan->pid_namespace)
 		out->proof = PROOF_PID_NAMESPACE;
+	else if (group_is_empty(w, plan))
+		out->proof = PROOF_CGROUP;
 	else if (waited && w->all_dead)
 		out->proof = PROOF_SUBREAPER;
 	out->timed_out = w->life->timed_out;

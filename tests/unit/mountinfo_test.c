@@ -28,7 +28,9 @@ escapes_are_undone(void **state)
 	assert_int_equal(m.list[0].minor, 0);
 	assert_string_equal(m.list[0].root, "/a b");
 	assert_string_equal(m.list[0].point, "/mnt\tx\\\n");
+	assert_string_equal(m.list[0].type, "ext4");
 	assert_string_equal(m.list[1].point, "/proc");
+	assert_string_equal(m.list[1].type, "proc");
 	mountinfo_free(&m);
 }
 
@@ -41,6 +43,20 @@ a_backslash_that_escapes_nothing_stays(void **state)
 	assert_int_equal(mountinfo_parse(&m, strdup("1 1 8:1 /\\9\\04 /x\\ rw\n")), 0);
 	assert_string_equal(m.list[0].root, "/\\9\\04");
 	assert_string_equal(m.list[0].point, "/x\\");
+	assert_string_equal(m.list[0].type, "");
+	mountinfo_free(&m);
+}
+
+static void
+optional_fields_stand_before_the_type(void **state)
+{
+	struct mountinfo m;
+
+	(void)state;
+	assert_int_equal(mountinfo_parse(&m, strdup("31 27 0:28 / /c rw,nosuid shared:9 master:1 - "
+						    "cgroup2 cgroup2 rw\n")),
+	    0);
+	assert_string_equal(m.list[0].type, "cgroup2");
 	mountinfo_free(&m);
 }
 
@@ -163,6 +179,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(escapes_are_undone),
 		cmocka_unit_test(a_backslash_that_escapes_nothing_stays),
+		cmocka_unit_test(optional_fields_stand_before_the_type),
 		cmocka_unit_test(a_torn_line_is_an_error),
 		cmocka_unit_test(a_table_of_thousands_is_read_whole),
 		cmocka_unit_test(the_callers_own_table_has_its_root),

@@ -1,0 +1,46 @@
+/*
+ * A control group of the leg's own (cgroup v2, cgroups(7)): where the leg keeps the host's pid
+ * namespace, all of it can be killed in one write, and "populated 0" says that nothing is left.
+ *
+ * A process moves between groups only with write access to both and to their common ancestor. Where the
+ * leg's view makes the cgroup file system read-only, the leg can't leave, and emptiness is a proof; a
+ * cgroup2 that it mounts itself, in a cgroup namespace, begins at its own group. Without a view of its
+ * own the leg can leave, and emptiness is none.
+ */
+#ifndef GUARD_CGROUP_H
+#define GUARD_CGROUP_H
+
+#include "bindmount/error.h"
+
+#include <stdbool.h>
+
+struct cgroup {
+	int parent; /* directory of the group it was made in */
+	int dir;    /* its own; -1 if there is none */
+	char *mount; /* where that cgroup2 is mounted; owned */
+	char name[64];
+};
+
+/*
+ * Make a group below `base`, or below the caller's own if base is NULL. If base is NULL and the caller's
+ * own is not delegated to it, or there is no cgroup2, that is no error: g->dir is -1 then.
+ * To be given back with cgroup_remove().
+ */
+int cgroup_make(struct cgroup *g, const char *base, struct error *e);
+
+/* Move the calling process into the group whose directory dir is. -1: errno. */
+int cgroup_enter(int dir);
+
+/*
+ * Kill all in the group: cgroup.kill (Linux 5.14), or freeze, kill each, thaw, where that can't be
+ * written. Returns before they are gone. -1: errno.
+ */
+int cgroup_kill(int dir);
+
+/* Wait at most ms milliseconds for "populated 0". True if it was seen. */
+bool cgroup_wait_empty(int dir, int ms);
+
+/* Remove it, and what the leg may have made below it, if it is empty. */
+void cgroup_remove(struct cgroup *g);
+
+#endif
