@@ -4,8 +4,8 @@
  * Every component of a walked path, from "/" down, is a node with a descriptor on it, intermediate
  * symbolic links included: links are expanded here and not by the kernel, so that each name the
  * path depends on can be looked at again later. Paths that share components share nodes. As long as
- * a node is held its (dev, ino) can't be given to anything else. The descriptors are O_PATH, because
- * an ancestor may well be searchable without being readable.
+ * a node is held its (dev, ino) can't be given to anything else. The descriptors are O_PATH,
+ * because an ancestor may well be searchable without being readable.
  *
  * Nodes are in the order in which they were reached: a node's parent always comes before it.
  */
@@ -36,9 +36,9 @@ struct chain {
 };
 
 /*
- * Walk path, which is absolute or relative to the working directory, and return the node of its last
- * component. That one is not followed if it is a symbolic link. NULL with *e, which names source,
- * whoever it was that named the path.
+ * Walk path, which is absolute or relative to the working directory, and return the node of its
+ * last component. That one is not followed if it is a symbolic link. NULL with *e, which names
+ * source, whoever it was that named the path.
  */
 struct chain_node *chain_walk(
     struct chain *c, const char *path, const char *source, struct error *e);

@@ -44,7 +44,9 @@ int content_record(
 
 void content_free(struct content *c);
 
-/* pread(2) and pwrite(2) until all is done. content_read returns less only at the end of the file. */
+/*
+ * pread(2) and pwrite(2) until all is done. content_read returns less only at the end of the file.
+ */
 ssize_t content_read(int fd, void *buffer, size_t size, off_t offset);
 int content_write(int fd, const void *buffer, size_t size, off_t offset);
 

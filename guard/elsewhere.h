@@ -9,8 +9,8 @@
 #define GUARD_ELSEWHERE_H
 
 /*
- * As renameat2(2). On EBUSY a child tries again in a mount namespace whose root is an empty tmpfs; the
- * directories are held by descriptor and work there as well. -1 with errno.
+ * As renameat2(2). On EBUSY a child tries again in a mount namespace whose root is an empty tmpfs;
+ * the directories are held by descriptor and work there as well. -1 with errno.
  */
 int elsewhere_rename(
     int old_dir, const char *old_name, int new_dir, const char *new_name, unsigned flags);

@@ -24,7 +24,9 @@ enum heal {
 enum heal heal_bytes(const struct content *c, enum finding_kind *kind, char detail[HEAL_DETAIL]);
 enum heal heal_metadata(const struct content *c, char detail[HEAL_DETAIL]);
 
-/* "mode 0644 became 0600", "owner ..." for what differs between was and is; empty if nothing does. */
+/*
+ * "mode 0644 became 0600", "owner ..." for what differs between was and is; empty if nothing does.
+ */
 void heal_describe(char detail[HEAL_DETAIL], const struct stat *was, const struct stat *is);
 
 /* Put the time of the last change of the bytes back. No error: it harms nobody. */

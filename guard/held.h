@@ -23,7 +23,8 @@ struct held_file {
 /* What is set aside on one file system, to be given back before anything is restored on it. */
 struct ballast {
 	dev_t dev;
-	int fd; /* an unnamed file, or -1 */
+	uint64_t mount; /* names can be given to it on this mount only (linkat(2): EXDEV) */
+	int fd;         /* an unnamed file, or -1 */
 	size_t size;
 	bool weighs; /* it has blocks, and gets more with each reservation */
 };
@@ -50,9 +51,9 @@ struct snapshot {
 ssize_t held_add(struct snapshot *s, struct chain_node *node, bool neighbour, bool read_only);
 
 /*
- * Record the regular files beside the guarded ones in each guarded directory. What can't be read, has
- * gone meanwhile, or would take descriptors that the launcher needs for itself is left out: only
- * lack of memory is an error (-1 with errno).
+ * Record the regular files beside the guarded ones in each guarded directory. What can't be read,
+ * has gone meanwhile, or would take descriptors that the launcher needs for itself is left out:
+ * only lack of memory is an error (-1 with errno).
  */
 int neighbours_add(struct snapshot *s);
 

@@ -6,8 +6,9 @@
  * kernel knows for the descriptor, proc(5), if that can be confirmed.
  *
  * The first try is RENAME_EXCHANGE, which needs no room for a new entry on a full disk. It can't
- * work where one of both lies below the other (EINVAL), where the foreign directory may not be written
- * to (EACCES) or on file systems without it; then the foreign entry is moved aside in its directory.
+ * work where one of both lies below the other (EINVAL), where the foreign directory may not be
+ * written to (EACCES) or on file systems without it; then the foreign entry is moved aside in its
+ * directory.
  */
 #include "guard/names.h"
 
@@ -178,7 +179,9 @@ move(int old_dir, const char *old_name, int new_dir, const char *new_name)
 		return 0;
 	if (errno != EINVAL)
 		return -1;
-	/* rename(2): so says a file system without RENAME_NOREPLACE; nobody is there to race with. */
+	/*
+	 * rename(2): so says a file system without RENAME_NOREPLACE; nobody is there to race with.
+	 */
 	if (fstatat(new_dir, new_name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
 		errno = EEXIST;
 		return -1;

@@ -2,8 +2,8 @@
  * Putting the components of a path back to their places.
  *
  * Works on one node of a chain at a time, whose parent is held and known to be in its place. Nobody
- * who could move things meanwhile may be alive. Nothing is deleted that is not certain to have
- * been made since the snapshot: what stands in a component's place goes where the component was found,
+ * who could move things meanwhile may be alive. Nothing is deleted that is not certain to have been
+ * made since the snapshot: what stands in a component's place goes where the component was found,
  * or into quarantine beside it.
  */
 #ifndef GUARD_NAMES_H
@@ -35,7 +35,9 @@ struct names_opened {
 	bool changed;
 };
 
-/* Give the owner u+rwx on the directory at fd; O_PATH will do. No error: what needs it will fail. */
+/*
+ * Give the owner u+rwx on the directory at fd; O_PATH will do. No error: what needs it will fail.
+ */
 void names_open_up(struct names_opened *o, int fd);
 void names_close_up(struct names_opened *o);
 
@@ -48,9 +50,9 @@ int names_chmod(int fd, mode_t mode);
 char *names_path_of(int fd);
 
 /*
- * Find node's inode and move it to its place. foreign tells whether something else is there; *left gets
- * the path where that ended up if it was swapped (NULL if not known; to be freed). -1 with errno: ENOENT
- * if the inode was not found.
+ * Find node's inode and move it to its place. foreign tells whether something else is there; *left
+ * gets the path where that ended up if it was swapped (NULL if not known; to be freed). -1 with
+ * errno: ENOENT if the inode was not found.
  */
 int names_put_back(struct names *n, struct chain_node *node, bool foreign, char **left);
 

@@ -71,7 +71,7 @@ static int
 new_file(struct snapshot *s, const struct held_file *file, bool *named)
 {
 	int dir = file->node->parent->fd;
-	int fd = reserve_take_spare(s, file->node->parent->st.st_dev);
+	int fd = reserve_take_spare(s, file->node->parent);
 
 	*named = false;
 	if (fd >= 0)
@@ -84,14 +84,36 @@ new_file(struct snapshot *s, const struct held_file *file, bool *named)
 	    S_IRUSR | S_IWUSR);
 }
 
+/*
+ * For who does not have the bytes, a child of who took the snapshot: from the inode as it is held.
+ */
 static int
-fill(const struct content *c, int fd)
+copy_bytes(int from, int to, size_t size)
+{
+	char buffer[16384];
+
+	for (size_t offset = 0; offset < size;) {
+		ssize_t n = content_read(from, buffer, sizeof buffer, (off_t)offset);
+
+		if (n <= 0)
+			return n < 0 ? -1 : 0;
+		if (content_write(to, buffer, (size_t)n, (off_t)offset) != 0)
+			return -1;
+		offset += (size_t)n;
+	}
+	return 0;
+}
+
+static int
+fill(const struct snapshot *s, const struct content *c, int fd)
 {
 	struct content copy = *c;
 	char detail[HEAL_DETAIL];
 
 	copy.fd = fd;
-	if (content_write(fd, c->bytes, c->size, 0) != 0 || ftruncate(fd, (off_t)c->size) != 0)
+	if ((s->taker == getpid() ? content_write(fd, c->bytes, c->size, 0)
+				  : copy_bytes(c->fd, fd, c->size)) != 0 ||
+	    ftruncate(fd, (off_t)c->size) != 0)
 		return -1;
 	if (heal_metadata(&copy, detail) == HEAL_FAILED)
 		return -1;
@@ -139,7 +161,7 @@ remake_file(struct snapshot *s, struct held_file *file)
 	names_open_up(&parent, file->node->parent->fd);
 	if (!c->remade || remake_needed(c->fd)) {
 		fd = new_file(s, file, &named);
-		if (fd < 0 || fill(c, fd) != 0)
+		if (fd < 0 || fill(s, c, fd) != 0)
 			return -1;
 		adopt(c, fd_take(&fd));
 	}

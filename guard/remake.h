@@ -1,9 +1,9 @@
 /*
  * Making anew what has lost its last name.
  *
- * An inode with a link count of 0 can't be given a name again (linkat(2): ENOENT), so the
- * component becomes a new inode that is like the old one: a directory by its mode and owner, a symbolic
- * link by its text, a file by its bytes and all of its metadata.
+ * An inode with a link count of 0 can't be given a name again (linkat(2): ENOENT), so the component
+ * becomes a new inode that is like the old one: a directory by its mode and owner, a symbolic link
+ * by its text, a file by its bytes and all of its metadata.
  */
 #ifndef GUARD_REMAKE_H
 #define GUARD_REMAKE_H
@@ -14,8 +14,8 @@
 bool remake_needed(int fd);
 
 /*
- * Close all descriptors on what has no name left. Its inodes and blocks become free, and a full disk
- * may have no others for what takes its place; the bytes are in memory.
+ * Close all descriptors on what has no name left. Its inodes and blocks become free, and a full
+ * disk may have no others for what takes its place; the bytes are in memory.
  */
 void remake_let_go(struct snapshot *s);
 

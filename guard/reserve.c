@@ -97,7 +97,9 @@ add_ballast(struct snapshot *s, dev_t dev)
 	return &ballasts[s->ballast_count++];
 }
 
-/* The bytes that would have to be found room for if a leg truncated every file and filled the disk. */
+/*
+ * The bytes that would have to be found room for if a leg truncated every file and filled the disk.
+ */
 static size_t
 ballast_size(const struct snapshot *s, const struct content *c)
 {
@@ -107,7 +109,9 @@ ballast_size(const struct snapshot *s, const struct content *c)
 	return recorded == 0 && writes_in_place(c->fd) ? 0 : recorded + BALLAST_EXTRA;
 }
 
-/* See that there is a ballast on the file's file system. If it has any weight, `bytes` are added. */
+/*
+ * See that there is a ballast on the file's file system. If it has any weight, `bytes` are added.
+ */
 static int
 weigh_down(struct snapshot *s, const struct held_file *file, size_t bytes)
 {
@@ -118,6 +122,7 @@ weigh_down(struct snapshot *s, const struct held_file *file, size_t bytes)
 		if (ballast == NULL)
 			return -1;
 		ballast->fd = unnamed_file(file->node);
+		ballast->mount = file->node->parent->mount;
 		if (ballast->fd < 0)
 			return no_room(errno) ? -1 : 0;
 		ballast->weighs = ballast_size(s, file->content) > 0;
@@ -171,16 +176,18 @@ reserve_free_ballast(struct snapshot *s)
 }
 
 int
-reserve_take_spare(struct snapshot *s, dev_t dev)
+reserve_take_spare(struct snapshot *s, const struct chain_node *dir)
 {
-	struct ballast *ballast = find_ballast(s, dev);
+	struct ballast *ballast = find_ballast(s, dir->st.st_dev);
 
-	return ballast != NULL && ballast->size == 0 ? fd_take(&ballast->fd) : -1;
+	if (ballast == NULL || ballast->size > 0 || ballast->mount != dir->mount)
+		return -1;
+	return fd_take(&ballast->fd);
 }
 
 /*
- * ftruncate(2) to the size a file has already frees the blocks behind it. It is a change of the file
- * to the kernel, as the reservation was, so the time goes back to what it had been.
+ * ftruncate(2) to the size a file has already frees the blocks behind it. It is a change of the
+ * file to the kernel, as the reservation was, so the time goes back to what it had been.
  */
 static void
 release_blocks(struct content *c)
@@ -204,7 +211,9 @@ reserve_release(struct snapshot *s)
 	for (size_t i = 0; i < s->content_count; i++) {
 		struct content *c = s->contents[i];
 
-		/* Not if the file is anything but what we left: then somebody else has it by now. */
+		/*
+		 * Not if the file is anything but what we left: then somebody else has it by now.
+		 */
 		if (c->reserved && fstat(c->fd, &now) == 0 && (size_t)now.st_size == c->end)
 			release_blocks(c);
 	}

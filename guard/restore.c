@@ -1,9 +1,10 @@
 /*
  * Everything back as the snapshot has it; see snapshot_restore() in snapshot.h.
  *
- * First the names of directories and symbolic links, from "/" down, so that whatever is looked at next
- * has a parent that is known to be in its place; then the files, each one's name before its bytes. A
- * step that fails is recorded and the next one is tried all the same: what can be right shall be.
+ * First the names of directories and symbolic links, from "/" down, so that whatever is looked at
+ * next has a parent that is known to be in its place; then the files, each one's name before its
+ * bytes. A step that fails is recorded and the next one is tried all the same: what can be right
+ * shall be.
  */
 #include "guard/snapshot.h"
 
@@ -97,7 +98,10 @@ report_name(struct restore *r, enum finding_kind kind, const struct chain_node *
 		names_blame(&r->names, quarantined, r->f->count - 1);
 }
 
-/* Is there something in the way of what is to be made in node's place? Then into quarantine with it. */
+/*
+ * Is there something in the way of what is to be made in node's place? Then into quarantine with
+ * it.
+ */
 static int
 make_room(struct restore *r, struct chain_node *node)
 {
@@ -109,8 +113,9 @@ make_room(struct restore *r, struct chain_node *node)
 }
 
 /*
- * A mount that the leg made fall off (it removed the mount point where it was none) is not made anew:
- * the directory that it showed is untouched, and who reads it elsewhere reads the right thing.
+ * A mount that the leg made fall off (it removed the mount point where it was none) is not made
+ * anew: the directory that it showed is untouched, and who reads it elsewhere reads the right
+ * thing.
  */
 static bool
 was_mount_point(const struct chain_node *node)
@@ -132,7 +137,10 @@ right_ancestor(struct restore *r, struct chain_node *node, struct misplaced *m)
 	m->errnum = make_room(r, node) == 0 && remake_ancestor(node) == 0 ? 0 : errno;
 }
 
-/* Only what the leg, with our rights, may have changed: of others' directories it is their business. */
+/*
+ * Only what the leg, with our rights, may have changed: of others' directories it is their
+ * business.
+ */
 static void
 restore_mode(struct restore *r, const struct chain_node *node)
 {
@@ -195,6 +203,11 @@ restore_name(struct restore *r, struct held_file *file)
 
 	if (in_place(file->node, &m))
 		return;
+	/* Made anew by another of its names already: on another mount that is the same name. */
+	if (file->content->remade && m.foreign && chain_same(&m.there, &file->content->st)) {
+		(void)chain_renew(file->node);
+		return;
+	}
 	right_file(r, file, &m);
 	report_name(r, m.foreign ? FINDING_REPLACED : FINDING_REMOVED, file->node, &m, quarantined);
 	free(m.left);
@@ -235,15 +248,30 @@ restore_content(struct restore *r, const struct held_file *file)
 		    detail);
 }
 
+/* Other steps may do with theirs what they like, unless the way to them was tampered with. */
+static bool
+concerns_us(const struct held_file *file)
+{
+	return !file->neighbour || file->own_step || file->node->parent->moved;
+}
+
 static void
 restore_file(struct restore *r, struct held_file *file)
 {
-	/* Other steps may do with theirs what they like, unless the way to them was tampered with. */
-	if (file->neighbour && !file->own_step && !file->node->parent->moved)
-		return;
 	restore_name(r, file);
 	check_links(r, file);
 	restore_content(r, file);
+}
+
+static void
+restore_ancestors(struct restore *r)
+{
+	for (size_t i = 0; i < r->s->chain.count; i++) {
+		struct chain_node *node = r->s->chain.nodes[i];
+
+		if (S_ISDIR(node->st.st_mode) || S_ISLNK(node->st.st_mode))
+			restore_ancestor(r, node);
+	}
 }
 
 int
@@ -253,14 +281,24 @@ snapshot_restore(struct snapshot *s, struct findings *f, struct error *e)
 
 	reserve_free_ballast(s);
 	remake_let_go(s);
-	for (size_t i = 0; i < s->chain.count; i++) {
-		struct chain_node *node = s->chain.nodes[i];
-
-		if (S_ISDIR(node->st.st_mode) || S_ISLNK(node->st.st_mode))
-			restore_ancestor(&r, node);
-	}
+	restore_ancestors(&r);
 	for (size_t i = 0; i < s->file_count; i++)
-		restore_file(&r, &s->files[i]);
+		if (concerns_us(&s->files[i]))
+			restore_file(&r, &s->files[i]);
+	names_finish(&r.names, f);
+	return r.failed ? -1 : 0;
+}
+
+int
+snapshot_restore_names(struct snapshot *s, struct findings *f, struct error *e)
+{
+	struct restore r = {.s = s, .f = f, .e = e, .names = {.since = s->taken}};
+
+	reserve_free_ballast(s);
+	restore_ancestors(&r);
+	for (size_t i = 0; i < s->file_count; i++)
+		if (concerns_us(&s->files[i]))
+			restore_name(&r, &s->files[i]);
 	names_finish(&r.names, f);
 	return r.failed ? -1 : 0;
 }

@@ -30,13 +30,13 @@ struct guard_request {
 };
 
 /*
- * Take a snapshot of n files. Two requests that lead to one inode by the same path are one file.
- * A path under a directory named `_runner_file_commands` or `file_commands` makes that directory a
- * guarded directory: every other regular file in it is recorded as well.
- * Refused, with the cure in *e: a path that is missing, a directory, a symbolic link (at the last
- * component), a FIFO, a socket, a device, empty; a file that can't be opened for reading and writing;
- * a file whose owner is not the caller, unless the caller is root; a file with a second hard link
- * unless allow_hard_links. *out is to be given back with snapshot_free().
+ * Take a snapshot of n files. Two requests that lead to one inode by the same path are one file. A
+ * path under a directory named `_runner_file_commands` or `file_commands` makes that directory a
+ * guarded directory: every other regular file in it is recorded as well. Refused, with the cure in
+ * *e: a path that is missing, a directory, a symbolic link (at the last component), a FIFO, a
+ * socket, a device, empty; a file that can't be opened for reading and writing; a file whose owner
+ * is not the caller, unless the caller is root; a file with a second hard link unless
+ * allow_hard_links. *out is to be given back with snapshot_free().
  */
 int snapshot_take(struct snapshot **out, const struct guard_request *requests, size_t n,
     bool allow_hard_links, struct error *e);
@@ -70,24 +70,33 @@ bool snapshot_has_inode(const struct snapshot *s, const struct stat *st);
 int snapshot_read_only_paths(const struct snapshot *s, struct view_paths *v, struct error *e);
 
 /*
- * See to it that snapshot_restore() can put everything back and that `bytes` more can be appended to
- * file `index`, even if the leg fills the disk: FALLOC_FL_KEEP_SIZE behind the end of the file, and on
- * each file system a ballast that is freed after the leg, an O_TMPFILE that the first file to be made
- * anew becomes. It has blocks where the file system copies on write (btrfs) or a recorded file is
- * not empty. Called before the leg, any number of times. A file system that can't reserve is no
- * error; a full one is.
+ * See to it that snapshot_restore() can put everything back and that `bytes` more can be appended
+ * to file `index`, even if the leg fills the disk: FALLOC_FL_KEEP_SIZE behind the end of the file,
+ * and on each file system a ballast that is freed after the leg, an O_TMPFILE that the first file
+ * to be made anew becomes. It has blocks where the file system copies on write (btrfs) or a
+ * recorded file is not empty. Called before the leg, any number of times. A file system that can't
+ * reserve is no error; a full one is.
  */
 int snapshot_reserve(struct snapshot *s, size_t index, size_t bytes, struct error *e);
 
 /*
  * Compare everything with the snapshot and put back what differs: names first, from "/" down, then
  * bytes and metadata. No process of the leg may be alive. Each difference goes to *f. Files of the
- * guarded directory that belong to other steps (another GUID) are compared and put back only if
- * the directory itself or an ancestor was tampered with.
- * Returns -1 with *e if something could not be put back (then the finding has restored == false);
- * it goes on to the rest all the same.
+ * guarded directory that belong to other steps (another GUID) are compared and put back only if the
+ * directory itself or an ancestor was tampered with. Returns -1 with *e if something could not be
+ * put back (then the finding has restored == false); it goes on to the rest all the same. A hard
+ * link that was added is such a thing: the name is not known, so it can't be removed. What stood in
+ * a component's place is never deleted unless it was made since the snapshot; it is left where the
+ * original was found, or kept beside it by the name `.legguard-quarantine-...`, and the finding
+ * says where.
  */
 int snapshot_restore(struct snapshot *s, struct findings *f, struct error *e);
+
+/*
+ * Only the names, for a child of the process that took the snapshot: the bytes are not inherited.
+ * What has lost its last name is made anew from the inode that is held, as that is now.
+ */
+int snapshot_restore_names(struct snapshot *s, struct findings *f, struct error *e);
 
 /*
  * Append to file `index` what the launcher publishes: one write, preceded in the same write by a

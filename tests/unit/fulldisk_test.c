@@ -1,6 +1,6 @@
 /*
- * What was reserved before the leg is enough after it, on file systems that the leg has filled to the
- * last block and inode: small images of ext4, xfs and btrfs, and a tmpfs.
+ * What was reserved before the leg is enough after it, on file systems that the leg has filled to
+ * the last block and inode: small images of ext4, xfs and btrfs, and a tmpfs.
  *
  * Needs root, for the mounts. They are made in a mount namespace of the test's own, on loop devices
  * that clear themselves, so that nothing stays behind even if the test is killed.

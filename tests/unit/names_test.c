@@ -614,19 +614,93 @@ an_older_file_in_a_guarded_ones_place_is_kept(void **state)
 	assert_non_null(strstr(x->f.list[0].detail, "it is kept as "));
 }
 
-/* In a mount namespace of its own: the guarded directory is a mount, and a leg without it moves it. */
+static void
+a_child_without_the_bytes_puts_the_names_back(void **state)
+{
+	struct scratch *x = *state;
+	struct before b = begin(x);
+	int status;
+	pid_t child;
+
+	assert_int_equal(snapshot_reserve(x->s, 0, 4096, &x->e), 0);
+	move(x, "work/temp", "elsewhere/moved");
+	must(unlink(at(x, "elsewhere/moved/_runner_file_commands/set_env_11d0")));
+	must(unlink(at(x, "elsewhere/moved/_runner_file_commands/step_summary_11d0")));
+	child = fork();
+	if (child == 0)
+		_exit(snapshot_restore_names(x->s, &x->f, &x->e) == 0 ? 0 : 1);
+	must(waitpid(child, &status, 0));
+	assert_int_equal(status, 0);
+	assert_int_equal(inode(x, OUTPUT), b.output);
+	reads(x, ENV, "");
+	reads(x, SUMMARY, "# so far\n");
+}
+
+static int
+new_mount_namespace(void)
+{
+	if (unshare(geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) != 0)
+		return -1;
+	return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
+}
+
+/* Run it in a child, whose mount namespace goes with it; 77 says that it can't have one. */
+static void
+in_child(struct scratch *x, int (*run)(struct scratch *))
+{
+	int status;
+	pid_t child = fork();
+
+	if (child == 0)
+		_exit(run(x));
+	must(waitpid(child, &status, 0));
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+		print_message("skipped: no mount namespaces here\n");
+		skip();
+	}
+	assert_int_equal(status, 0);
+}
+
+static int
+remove_a_file_with_two_mounts(struct scratch *x)
+{
+	char output[256], alias[256];
+	const struct guard_request requests[] = {{alias, "--guard"}, {output, "GITHUB_OUTPUT"}};
+
+	if (new_mount_namespace() != 0 ||
+	    mount(at(x, COMMANDS), at(x, "elsewhere/file_commands"), NULL, MS_BIND, NULL) != 0)
+		return 77;
+	snprintf(output, sizeof output, "%s", at(x, OUTPUT));
+	snprintf(alias, sizeof alias, "%s", at(x, "elsewhere/file_commands/set_output_11d0"));
+	if (snapshot_take(&x->s, requests, 2, false, &x->e) != 0 ||
+	    snapshot_reserve(x->s, 0, 4096, &x->e) != 0)
+		return 1;
+	must(unlink(output));
+	if (snapshot_restore(x->s, &x->f, &x->e) != 0)
+		return 2;
+	reads(x, OUTPUT, "kept=1\n");
+	reads(x, "elsewhere/file_commands/set_output_11d0", "kept=1\n");
+	return count_names(x, "quarantine") == 0 ? 0 : 3;
+}
+
+static void
+one_file_by_two_mounts_is_made_anew_once(void **state)
+{
+	dir(*state, "elsewhere/file_commands");
+	in_child(*state, remove_a_file_with_two_mounts);
+}
+
+/* The guarded directory is a mount point here, and a leg whose namespace lacks it moves it. */
 static int
 move_a_mount_point(struct scratch *x)
 {
 	char output[256];
 	const struct guard_request request = {output, "GITHUB_OUTPUT"};
-	int parent = open(at(x, "elsewhere"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int parent;
 
-	if (unshare(geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) != 0 ||
-	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	if (new_mount_namespace() != 0 ||
 	    mount(at(x, COMMANDS), at(x, "elsewhere/file_commands"), NULL, MS_BIND, NULL) != 0)
 		return 77;
-	close(parent);
 	parent = open(at(x, "elsewhere"), O_PATH | O_DIRECTORY | O_CLOEXEC);
 	snprintf(output, sizeof output, "%s", at(x, "elsewhere/file_commands/set_output_11d0"));
 	if (snapshot_take(&x->s, &request, 1, false, &x->e) != 0)
@@ -646,21 +720,8 @@ move_a_mount_point(struct scratch *x)
 static void
 a_mount_point_that_was_moved_from_outside_its_namespace_comes_back(void **state)
 {
-	struct scratch *x = *state;
-	int status;
-	pid_t child;
-
-	dir(x, "elsewhere/file_commands");
-	child = fork();
-	if (child == 0)
-		_exit(move_a_mount_point(x));
-	must(waitpid(child, &status, 0));
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
-		print_message("skipped: no mount namespaces here\n");
-		skip();
-	}
-	assert_true(WIFEXITED(status));
-	assert_int_equal(WEXITSTATUS(status), 0);
+	dir(*state, "elsewhere/file_commands");
+	in_child(*state, move_a_mount_point);
 }
 
 #define promise(name) cmocka_unit_test_setup_teardown(name, scratch_open, scratch_close)
@@ -704,6 +765,8 @@ main(void)
 	    promise(a_symbolic_link_on_the_way_that_was_replaced_comes_back),
 	    promise(a_symbolic_link_on_the_way_that_was_removed_is_made_anew),
 	    promise(an_older_file_in_a_guarded_ones_place_is_kept),
+	    promise(a_child_without_the_bytes_puts_the_names_back),
+	    promise(one_file_by_two_mounts_is_made_anew_once),
 	    promise(a_mount_point_that_was_moved_from_outside_its_namespace_comes_back),
 	};
 
