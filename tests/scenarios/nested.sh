@@ -91,8 +91,8 @@ sandbox_runtime() {
 	printf '{"network":{"allowedDomains":[],"deniedDomains":[]},"filesystem":{"denyRead":[],"allowWrite":["."],"denyWrite":[]}}' \
 		>"$work/home/.srt-settings.json"
 	local srt=("$node_modules/.bin/srt" --settings "$work/home/.srt-settings.json")
-	"${srt[@]}" 'echo probe' >"$work/probe" 2>&1 </dev/null || skip "it does not work here without a guard either: $(tail -n 1 "$work/probe")"
-	guard -- "${srt[@]}" 'echo "in the sandbox: $(id -u)"; echo x >>"$GITHUB_OUTPUT" && echo THROUGH; exit 0'
+	"${srt[@]}" -c 'echo probe' >"$work/probe" 2>&1 </dev/null || skip "it does not work here without a guard either: $(tail -n 1 "$work/probe")"
+	guard -- "${srt[@]}" -c 'echo "in the sandbox: $(id -u)"; echo x >>"$GITHUB_OUTPUT" && echo THROUGH; exit 0'
 	expect 0
 	has "$work/stdout" "in the sandbox: $(id -u)"
 	lacks "$work/stdout" THROUGH

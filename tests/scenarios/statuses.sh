@@ -26,7 +26,7 @@ not_found() {
 	guard --status "$work/status.json" -- "$work/no-such-command"
 	expect 127
 	same "$(status_of origin)" guard
-	guard -- no-such-command-on-the-path
+	PATH=/usr/bin:/bin guard -- no-such-command-on-the-path
 	expect 127
 	kept
 	same "$(output lane-class)" error
