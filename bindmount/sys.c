@@ -108,6 +108,15 @@ sys_close_from(int first)
 		closefrom(first);
 }
 
+void
+sys_close_between(int first, int last)
+{
+	if (first > last || syscall(SYS_close_range, (unsigned int)first, (unsigned int)last, 0u) == 0)
+		return;
+	for (int fd = first; fd <= last; fd++)
+		(void)close(fd);
+}
+
 int
 sys_landlock_abi(void)
 {

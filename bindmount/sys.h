@@ -51,8 +51,9 @@ pid_t sys_vfork(uint64_t namespaces, int (*body)(void *), void *arg, size_t stac
 int sys_pidfd_open(pid_t pid);
 int sys_pidfd_send_signal(int pidfd, int sig);
 
-/* Close all descriptors from `first` up. */
+/* Close all descriptors from `first` up; all from `first` to `last`. */
 void sys_close_from(int first);
+void sys_close_between(int first, int last);
 
 /* The kernel's Landlock ABI; 0 if it has none or it is off. */
 int sys_landlock_abi(void);

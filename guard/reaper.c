@@ -272,7 +272,7 @@ reaper_main(struct state *s)
 	struct signalfd_siginfo info;
 	int wait_status = 0;
 
-	prctl(PR_SET_NAME, "legguard-reaper");
+	prctl(PR_SET_NAME, "leg-reaper");
 	begin(s);
 	for (;;) {
 		struct pollfd p[] = {

@@ -2,6 +2,7 @@
 #include "guard/run.h"
 
 #include "bindmount/cleanup.h"
+#include "guard/janitor.h"
 #include "guard/outputs.h"
 #include "guard/plan.h"
 #include "guard/snapshot.h"
@@ -24,6 +25,7 @@ struct job {
 	struct plan plan;
 	struct snapshot *snapshot;
 	struct life life;
+	struct janitor janitor;
 	struct outcome *out;
 };
 
@@ -61,10 +63,8 @@ prepare(struct job *j, char **env, struct error *e)
 }
 
 static int
-reserve(void *arg, struct error *e)
+reserve(const struct job *j, struct error *e)
 {
-	struct job *j = arg;
-
 	if (publishes(j) &&
 	    snapshot_reserve(j->snapshot, output_index(j),
 		outputs_bound(j->options->outputs, j->options->n_outputs), e) != 0)
@@ -72,6 +72,17 @@ reserve(void *arg, struct error *e)
 	if (j->status.path != NULL)
 		return snapshot_reserve(j->snapshot, status_index(j), STATUS_ROOM, e);
 	return 0;
+}
+
+/* Done while the leg's namespaces are being made. */
+static int
+provide(void *arg, int reaper_pidfd, struct error *e)
+{
+	struct job *j = arg;
+
+	if (reserve(j, e) != 0)
+		return -1;
+	return janitor_start(&j->janitor, j->snapshot, reaper_pidfd, e);
 }
 
 static int
@@ -93,7 +104,7 @@ run_leg(struct job *j, struct error *e)
 
 	const struct limits limits = {
 		.signal = SIGTERM, .kill_after = 3000, .max_output = UINT64_MAX};
-	const struct meanwhile meanwhile = {.work = reserve, .arg = j};
+	const struct meanwhile meanwhile = {.work = provide, .arg = j};
 
 	j->out->isolation = j->options->isolation;
 	j->out->scopes = j->plan.scopes;
@@ -234,6 +245,7 @@ settle(struct job *j)
 		case LIFE_RESTORING:
 			out->restore_failed =
 			    snapshot_restore(j->snapshot, &out->findings, &out->error) != 0;
+			janitor_dismiss(&j->janitor);
 			note_late_cancel(j);
 			decide(j);
 			break;
@@ -272,7 +284,8 @@ int
 run(const struct options *o, const struct startup *startup, char **env, struct outcome *out,
     char **text, struct error *e)
 {
-	struct job j = {.options = o, .startup = startup, .status = {.fd = -1}, .out = out};
+	struct job j = {.options = o, .startup = startup, .status = {.fd = -1},
+		.janitor = {.pid = -1, .socket = -1}, .out = out};
 	int result = -1;
 
 	*text = NULL;
@@ -288,6 +301,7 @@ run(const struct options *o, const struct startup *startup, char **env, struct o
 	}
 	if (result != 0)
 		refuse(&j, e);
+	janitor_wait(&j.janitor);
 	snapshot_free(j.snapshot);
 	plan_free(&j.plan);
 	statusfile_close(&j.status);

@@ -106,4 +106,16 @@ int snapshot_restore_names(struct snapshot *s, struct findings *f, struct error 
 int snapshot_append(
     struct snapshot *s, size_t index, const void *data, size_t size, struct error *e);
 
+/*
+ * Let children forked from now on have the recorded bytes, or not (as at first). For a child that is to
+ * restore if its parent can't.
+ */
+void snapshot_inherit(const struct snapshot *s, bool inherit);
+
+/*
+ * In such a child: close every descriptor above 2 that is neither the snapshot's nor one of the n in
+ * keep. Returns -1 with errno ENOMEM.
+ */
+int snapshot_close_others(const struct snapshot *s, const int *keep, size_t n);
+
 #endif

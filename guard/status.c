@@ -247,18 +247,44 @@ note_all(FILE *out, const struct outcome *o, bool quiet)
 		fprintf(out, "legguard: %s\n", error_line(text, sizeof text, &o->error));
 }
 
-char *
-status_notes(const struct outcome *o, bool quiet, struct error *e)
+/* After the launcher's death: that is what there is to say, and what was put back. */
+static void
+note_janitor(FILE *out, const struct outcome *o, bool quiet)
+{
+	char text[LINE];
+
+	(void)quiet;
+	fputs("legguard: the launcher was killed; nothing is published\n", out);
+	note_findings(out, &o->findings, false);
+	if (o->error.what[0] != '\0')
+		fprintf(out, "legguard: %s\n", error_line(text, sizeof text, &o->error));
+}
+
+static char *
+render_notes(void (*note)(FILE *, const struct outcome *, bool), const struct outcome *o, bool quiet,
+    struct error *e)
 {
 	AUTO_FREE char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	if (out != NULL) {
-		note_all(out, o, quiet);
+		note(out, o, quiet);
 		if (fclose(out) == 0)
 			return ptr_take(&text);
 	}
 	error_set(e, errno, NULL, "can't render the notes");
 	return NULL;
+}
+
+char *
+status_notes(const struct outcome *o, bool quiet, struct error *e)
+{
+	return render_notes(note_all, o, quiet, e);
+}
+
+char *
+status_janitor_notes(const struct outcome *o, struct error *e)
+{
+	return render_notes(note_janitor, o, false, e);
 }

@@ -354,7 +354,7 @@ run_life(struct watch *w, const struct leg_plan *plan, const struct meanwhile *m
 {
 	bool waited;
 
-	if (meanwhile->work(meanwhile->arg, w->e) == 0)
+	if (meanwhile->work(meanwhile->arg, w->reaper.pidfd, w->e) == 0)
 		reaper_go(&w->reaper);
 	else
 		reaper_kill(&w->reaper);

@@ -19,10 +19,11 @@ struct limits {
 
 /*
  * Work that has to be done before the leg starts, and can be done while its namespaces are being made:
- * called once, in the launcher. If it fails there will be no leg.
+ * called once, in the launcher, with the reaper's pidfd, which stays its owner's. If it fails there will
+ * be no leg.
  */
 struct meanwhile {
-	int (*work)(void *arg, struct error *e);
+	int (*work)(void *arg, int reaper_pidfd, struct error *e);
 	void *arg;
 };
 

@@ -1,0 +1,32 @@
+/*
+ * The janitor: a second process that holds the snapshot, and puts things back if the launcher dies
+ * without having done so (SIGKILL, out of memory).
+ *
+ * The leg dies with the launcher, and what it could not write it has not changed; but names that it had
+ * moved at that instant would stay moved. The janitor waits for the launcher's word or its end, then for
+ * the reaper's end, and restores. It publishes nothing. It keeps the step's stdout open meanwhile: the
+ * runner waits up to 5 s for that to close before it reads the files, so the janitor comes in time.
+ */
+#ifndef GUARD_JANITOR_H
+#define GUARD_JANITOR_H
+
+#include "bindmount/error.h"
+#include "guard/snapshot.h"
+
+#include <sys/types.h>
+
+struct janitor {
+	pid_t pid;  /* -1: there is none */
+	int socket; /* hung up when the launcher is gone */
+};
+
+/* Make it. reaper_pidfd becomes readable when the leg is gone. */
+int janitor_start(struct janitor *j, struct snapshot *s, int reaper_pidfd, struct error *e);
+
+/* Everything is back in its place: the janitor ends without having touched anything. */
+void janitor_dismiss(struct janitor *j);
+
+/* Wait for its end. */
+void janitor_wait(struct janitor *j);
+
+#endif
