@@ -123,10 +123,22 @@ was_mount_point(const struct chain_node *node)
 	return node->parent->mount != 0 && node->mount != node->parent->mount;
 }
 
+/* True if what is held at fd has no name left. The first of that kind makes room for all of them. */
+static bool
+is_gone(struct restore *r, int fd)
+{
+	if (!remake_needed(fd))
+		return false;
+	if (r->s->taker ==
+	    getpid()) /* a child needs the old inodes: it has no copy of their bytes */
+		remake_let_go(r->s);
+	return true;
+}
+
 static void
 right_ancestor(struct restore *r, struct chain_node *node, struct misplaced *m)
 {
-	if (!remake_needed(node->fd)) {
+	if (!is_gone(r, node->fd)) {
 		if (names_put_back(&r->names, node, m->foreign, &m->left) == 0)
 			return;
 		m->errnum = errno;
@@ -181,7 +193,7 @@ restore_ancestor(struct restore *r, struct chain_node *node)
 static void
 right_file(struct restore *r, struct held_file *file, struct misplaced *m)
 {
-	if (!remake_needed(file->node->fd)) {
+	if (!is_gone(r, file->node->fd)) {
 		if (names_put_back(&r->names, file->node, m->foreign, &m->left) == 0)
 			return;
 		if (make_room(r, file->node) == 0 && remake_link(file) == 0)
@@ -280,7 +292,6 @@ snapshot_restore(struct snapshot *s, struct findings *f, struct error *e)
 	struct restore r = {.s = s, .f = f, .e = e, .names = {.since = s->taken}};
 
 	reserve_free_ballast(s);
-	remake_let_go(s);
 	restore_ancestors(&r);
 	for (size_t i = 0; i < s->file_count; i++)
 		if (concerns_us(&s->files[i]))

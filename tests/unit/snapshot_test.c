@@ -383,6 +383,13 @@ a_large_file_is_held_whole(void **state)
 }
 
 static void
+a_file_that_is_not_as_long_as_it_says_is_refused(void **state)
+{
+	/* Of size 0 and not empty, as one is that grows while it is read. */
+	refused(*state, "/proc/self/comm", "changed while it was read");
+}
+
+static void
 a_file_too_large_to_copy_is_refused(void **state)
 {
 	struct scratch *x = *state;
@@ -416,6 +423,7 @@ main(void)
 	    promise(many_neighbours_leave_descriptors_for_the_launcher),
 	    promise(no_descriptor_is_left_open_and_none_is_inherited),
 	    promise(a_large_file_is_held_whole),
+	    promise(a_file_that_is_not_as_long_as_it_says_is_refused),
 	    promise(a_file_too_large_to_copy_is_refused),
 	};
 
