@@ -9,11 +9,15 @@
 
 #include "bindmount/error.h"
 #include "guard/lane.h"
+#include "guard/limits.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 enum isolation { ISOLATION_NAMESPACE, ISOLATION_NONE };
+
+/* Whether processes that left the leg's tree are looked for after its end, and what becomes of them. */
+enum sweep_mode { SWEEP_DEFAULT, SWEEP_OFF, SWEEP_REPORT, SWEEP_KILL };
 
 /* A list of strings that point into argv. */
 struct words {
@@ -38,6 +42,11 @@ struct options {
 	struct words read_only; /* --read-only PATH */
 	bool allow_hard_links;
 	enum isolation isolation;
+	bool share_pid;        /* --share-pid: no pid namespace of the leg's own */
+	const char *cgroup;    /* --cgroup DIR, or NULL */
+	struct limits limits;  /* --timeout, --signal, --kill-after, --max-output */
+	enum sweep_mode sweep; /* --sweep */
+	bool strict_files;     /* --strict-files */
 	struct output *outputs; /* --set-output */
 	size_t n_outputs;
 	bool no_outputs;

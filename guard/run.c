@@ -101,14 +101,11 @@ run_leg(struct job *j, struct error *e)
 		.umask = j->startup->umask,
 		.nofile = j->startup->nofile,
 	};
-
-	const struct limits limits = {
-		.signal = SIGTERM, .kill_after = 3000, .max_output = UINT64_MAX};
 	const struct meanwhile meanwhile = {.work = provide, .arg = j};
 
 	j->out->isolation = j->options->isolation;
 	j->out->scopes = j->plan.scopes;
-	return supervise(&leg, &limits, &meanwhile, &j->life, j->out, e);
+	return supervise(&leg, &j->options->limits, &meanwhile, &j->life, j->out, e);
 }
 
 /* The exit status by the leg alone. */

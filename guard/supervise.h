@@ -5,17 +5,8 @@
 #include "bindmount/error.h"
 #include "guard/leg.h"
 #include "guard/life.h"
+#include "guard/limits.h"
 #include "guard/outcome.h"
-
-#include <stdint.h>
-
-/* When the leg is ended. Times in milliseconds. */
-struct limits {
-	int64_t timeout;     /* 0: none */
-	int signal;          /* what the leg is asked with */
-	int64_t kill_after;  /* from then to SIGKILL; 0: at once */
-	uint64_t max_output; /* bytes of stdout and stderr together; UINT64_MAX: no limit */
-};
 
 /*
  * Work that has to be done before the leg starts, and can be done while its namespaces are being made:

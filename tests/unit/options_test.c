@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,6 +114,13 @@ a_command_alone_leaves_the_defaults(void **state)
 	assert_null(o.directory);
 	assert_null(o.status_path);
 	assert_int_equal(o.status_fd, -1);
+	assert_int_equal(o.limits.timeout, 0);
+	assert_int_equal(o.limits.signal, SIGTERM);
+	assert_int_equal(o.limits.kill_after, 3000);
+	assert_true(o.limits.max_output == UINT64_MAX);
+	assert_null(o.cgroup);
+	assert_int_equal(o.sweep, SWEEP_DEFAULT);
+	assert_false(o.share_pid || o.strict_files);
 	assert_false(o.allow_hard_links || o.no_outputs || o.clear_env || o.dry_run || o.quiet ||
 		     o.keep_status_on_tamper || o.fail_on_survivors || o.help || o.version);
 	for (int code = 0; code < 256; code++)
@@ -267,6 +275,87 @@ exit_statuses_are_given_classes(void **state)
 }
 
 static void
+a_leg_is_given_limits(void **state)
+{
+	struct options o;
+
+	(void)state;
+	ACCEPT(&o, "-t", "1.5h", "-sINT", "-k", "0.0001", "--max-output=64M", "cmd");
+	assert_int_equal(o.limits.timeout, 5400000);
+	assert_int_equal(o.limits.signal, SIGINT);
+	assert_int_equal(o.limits.kill_after, 1);
+	assert_int_equal(o.limits.max_output, 64 << 20);
+	options_free(&o);
+	ACCEPT(&o, "--timeout=0", "--signal", "sigkill", "--kill-after=9", "--max-output", "0",
+	    "cmd");
+	assert_int_equal(o.limits.timeout, 0);
+	assert_int_equal(o.limits.signal, SIGKILL);
+	assert_int_equal(o.limits.kill_after, 9000);
+	assert_int_equal(o.limits.max_output, 0);
+	options_free(&o);
+}
+
+static void
+what_is_left_of_a_leg_is_found_by_other_means(void **state)
+{
+	struct options o;
+
+	(void)state;
+	ACCEPT(&o, "--share-pid", "--cgroup", "/sys/fs/cgroup/x", "--sweep=off", "--strict-files",
+	    "cmd");
+	assert_true(o.share_pid && o.strict_files);
+	assert_string_equal(o.cgroup, "/sys/fs/cgroup/x");
+	assert_int_equal(o.sweep, SWEEP_OFF);
+	options_free(&o);
+	ACCEPT(&o, "--cgroup=x", "--isolation=none", "--sweep", "report", "cmd");
+	assert_string_equal(o.cgroup, "x");
+	assert_int_equal(o.sweep, SWEEP_REPORT);
+	options_free(&o);
+	ACCEPT(&o, "--sweep=kill", "cmd");
+	assert_int_equal(o.sweep, SWEEP_KILL);
+	options_free(&o);
+}
+
+static void
+odd_limits_are_refused(void **state)
+{
+	static const struct sample samples[] = {
+	    {{"-t", "soon", "cmd"}, "--timeout soon is no duration"},
+	    {{"-t", "", "cmd"}, "--timeout  is no duration"},
+	    {{"-t", "-1", "cmd"}, "--timeout -1 is no duration"},
+	    {{"--timeout=inf", "cmd"}, "--timeout inf is no duration"},
+	    {{"-k", "3 s", "cmd"}, "--kill-after 3 s is no duration"},
+	    {{"-k", "0", "cmd"}, "--kill-after 0: a leg that takes no notice would never end"},
+	    {{"-k0.00d", "cmd"}, "--kill-after 0.00d: a leg that takes no notice"},
+	    {{"-s", "0", "cmd"}, "--signal 0 is no signal"},
+	    {{"-s", "SIGNAL", "cmd"}, "--signal SIGNAL is no signal"},
+	    {{"-s", "STOP", "cmd"}, "--signal STOP does not end a process"},
+	    {{"-s", "sigcont", "cmd"}, "--signal sigcont does not end a process"},
+	    {{"-s", "20", "cmd"}, "--signal 20 does not end a process"},
+	    {{"--max-output", "64m", "cmd"}, "--max-output 64m is no size"},
+	    {{"--max-output=", "cmd"}, "--max-output  is no size"},
+	    {{"--max-output=-1", "cmd"}, "--max-output -1 is no size"},
+	};
+
+	(void)state;
+	refuse(samples, COUNT(samples));
+}
+
+static void
+options_that_exclude_each_other_are_refused(void **state)
+{
+	static const struct sample samples[] = {
+	    {{"--share-pid", "--isolation=none", "cmd"}, "--share-pid: with --isolation none"},
+	    {{"--cgroup=x", "cmd"}, "--cgroup: the leg's pid namespace makes it needless"},
+	    {{"--cgroup=", "--share-pid", "cmd"}, "--cgroup: the path is empty"},
+	    {{"--sweep=often", "cmd"}, "--sweep often is unknown"},
+	};
+
+	(void)state;
+	refuse(samples, COUNT(samples));
+}
+
+static void
 help_and_version_end_the_reading(void **state)
 {
 	struct options o;
@@ -313,7 +402,7 @@ unknown_options_are_named(void **state)
 	    {{"-qx", "cmd"}, "unknown option -x in -qx"},
 	    {{"-q-n", "cmd"}, "unknown option -- in -q-n"},
 	    {{"-h", "cmd"}, "unknown option -h"},
-	    {{"--timeout", "3s", "cmd"}, "unknown option --timeout"},
+	    {{"--time", "3s", "cmd"}, "unknown option --time"},
 	    {{"--user=1", "cmd"}, "unknown option --user"},
 	    {{"-\x1b[31m", "cmd"}, "unknown option -^[ in"},
 	};
@@ -372,6 +461,12 @@ a_second_value_that_would_hide_the_first_is_refused(void **state)
 	    {{"--on-tamper=fail", "--on-tamper=fail", "cmd"}, "--on-tamper is given twice"},
 	    {{"--on-survivors=fail", "--on-survivors=kill", "cmd"},
 		"--on-survivors is given twice"},
+	    {{"-t1", "--timeout=2", "cmd"}, "--timeout is given twice"},
+	    {{"-sINT", "-sHUP", "cmd"}, "--signal is given twice"},
+	    {{"-k1", "-k2", "cmd"}, "--kill-after is given twice"},
+	    {{"--max-output=1", "--max-output=1", "cmd"}, "--max-output is given twice"},
+	    {{"--cgroup=x", "--cgroup=x", "cmd"}, "--cgroup is given twice"},
+	    {{"--sweep=off", "--sweep=off", "cmd"}, "--sweep is given twice"},
 	    {{"--status=a", "--status=b", "cmd"}, "--status is given twice"},
 	    {{"--status-fd=1", "--status-fd=2", "cmd"}, "--status-fd is given twice"},
 	    {{"--status=a", "--status-fd=2", "cmd"}, "--status and --status-fd"},
@@ -559,6 +654,10 @@ main(void)
 	    cmocka_unit_test(changes_of_the_environment_keep_their_order),
 	    cmocka_unit_test(the_status_goes_to_a_file_or_a_descriptor),
 	    cmocka_unit_test(exit_statuses_are_given_classes),
+	    cmocka_unit_test(a_leg_is_given_limits),
+	    cmocka_unit_test(what_is_left_of_a_leg_is_found_by_other_means),
+	    cmocka_unit_test(odd_limits_are_refused),
+	    cmocka_unit_test(options_that_exclude_each_other_are_refused),
 	    cmocka_unit_test(help_and_version_end_the_reading),
 	    cmocka_unit_test(a_dry_run_needs_no_command),
 	    cmocka_unit_test(unknown_options_are_named),

@@ -1,0 +1,32 @@
+/*
+ * What the value of each option of `legguard run` means: one function an option, for options.c's table.
+ *
+ * Each looks at its value, keeps it in *o, or refuses it by name. Pure.
+ */
+#ifndef GUARD_VALUES_H
+#define GUARD_VALUES_H
+
+#include "guard/options.h"
+
+typedef int value_function(struct options *o, const char *value, struct error *e);
+
+value_function value_guard;
+value_function value_read_only;
+value_function value_isolation;
+value_function value_cgroup;
+value_function value_directory;
+value_function value_setenv;
+value_function value_unset;
+value_function value_timeout;
+value_function value_signal;
+value_function value_kill_after;
+value_function value_max_output;
+value_function value_sweep;
+value_function value_set_output;
+value_function value_exit_class;
+value_function value_on_tamper;
+value_function value_on_survivors;
+value_function value_status_path;
+value_function value_status_fd;
+
+#endif
