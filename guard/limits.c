@@ -1,9 +1,11 @@
 /* The limits of a leg. See limits.h. */
 #include "guard/limits.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -176,4 +178,42 @@ limits_parse_signal(const char *text, int *sig)
 			return 0;
 		}
 	return -1;
+}
+
+const char *
+limits_duration_text(char text[LIMITS_TEXT], int64_t ms)
+{
+	static const struct {
+		char letter;
+		int64_t ms;
+	} units[] = {{'d', 86400000}, {'h', 3600000}, {'m', 60000}, {'s', 1000}};
+	int part = (int)(ms % 1000), digits = 3;
+
+	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+		if (ms % units[i].ms == 0 && ms > 0) {
+			snprintf(
+			    text, LIMITS_TEXT, "%" PRId64 "%c", ms / units[i].ms, units[i].letter);
+			return text;
+		}
+	for (; digits > 1 && part % 10 == 0; digits--)
+		part /= 10;
+	snprintf(text, LIMITS_TEXT, "%" PRId64 ".%0*ds", ms / 1000, digits, part);
+	return text;
+}
+
+const char *
+limits_size_text(char text[LIMITS_TEXT], uint64_t size)
+{
+	static const char prefixes[] = "TGMK";
+
+	for (int i = 0; prefixes[i] != '\0'; i++) {
+		int shift = 10 * (4 - i);
+
+		if (size != 0 && size % (UINT64_C(1) << shift) == 0) {
+			snprintf(text, LIMITS_TEXT, "%" PRIu64 "%c", size >> shift, prefixes[i]);
+			return text;
+		}
+	}
+	snprintf(text, LIMITS_TEXT, "%" PRIu64, size);
+	return text;
 }

@@ -7,6 +7,7 @@
 #ifndef GUARD_LIMITS_H
 #define GUARD_LIMITS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* When the leg is ended. Times in milliseconds. */
@@ -38,5 +39,11 @@ int limits_parse_size(const char *text, uint64_t *size);
  * number. 0 is none, nor are the numbers that the C library keeps to itself.
  */
 int limits_parse_signal(const char *text, int *sig);
+
+enum { LIMITS_TEXT = 32 }; /* room for either of these */
+
+/* As a parser would take it, in the largest unit that leaves no remainder: "10m", "90s", "0.25s". */
+const char *limits_duration_text(char text[LIMITS_TEXT], int64_t ms);
+const char *limits_size_text(char text[LIMITS_TEXT], uint64_t size);
 
 #endif

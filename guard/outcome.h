@@ -5,6 +5,7 @@
 #include "bindmount/error.h"
 #include "guard/findings.h"
 #include "guard/lane.h"
+#include "guard/limits.h"
 #include "guard/options.h"
 
 #include <stdbool.h>
@@ -34,6 +35,7 @@ struct outcome {
 	int exec_errno;  /* why the leg's command could not be executed, or 0 */
 	int cancel_signal; /* SIGINT, SIGTERM or SIGHUP that the launcher got, SIGPIPE when its own
 	                      output could not be written any more, or 0 */
+	struct limits limits; /* that were set */
 	bool timed_out;    /* the leg was ended at --timeout */
 	bool overflowed;   /* the leg was ended at --max-output */
 	enum isolation isolation;

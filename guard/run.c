@@ -105,6 +105,7 @@ run_leg(struct job *j, struct error *e)
 
 	j->out->isolation = j->options->isolation;
 	j->out->scopes = j->plan.scopes;
+	j->out->limits = j->options->limits;
 	return supervise(&leg, &j->options->limits, &meanwhile, &j->life, j->out, e);
 }
 

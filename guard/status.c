@@ -143,8 +143,8 @@ object(const struct outcome *o)
 
 	/* A key and its value to a line. */
 	/* clang-format off */
-	return json_pack("{s:s, s:i, s:s, s:i, s:s, s:o, s:o, s:o, s:s, s:b, s:b, s:s, s:o, s:b, "
-			 "s:o, s:b, s:o}",
+	return json_pack("{s:s, s:i, s:s, s:i, s:s, s:o, s:o, s:o, s:b, s:b, s:s, s:b, s:b, "
+			 "s:s, s:o, s:b, s:o, s:b, s:o}",
 	    "version", LEGGUARD_VERSION,
 	    "schema", SCHEMA,
 	    "class", lane_name(o->lane),
@@ -153,6 +153,8 @@ object(const struct outcome *o)
 	    "leg", leg_or_null(o),
 	    "exec_error", errno_or_null(o->exec_errno),
 	    "cancelled", signal_or_null(o->cancel_signal),
+	    "timed_out", o->timed_out,
+	    "overflowed", o->overflowed,
 	    "isolation", confined ? "namespace" : "none",
 	    "confined", confined,
 	    "landlock_scopes", o->scopes,
@@ -209,6 +211,19 @@ note_cancel(FILE *out, int sig)
 }
 
 static void
+note_limits(FILE *out, const struct outcome *o)
+{
+	char text[LIMITS_TEXT];
+
+	if (o->timed_out)
+		fprintf(out, "legguard: the leg was ended after %s (--timeout)\n",
+		    limits_duration_text(text, o->limits.timeout));
+	if (o->overflowed)
+		fprintf(out, "legguard: the leg was ended after %s of output (--max-output)\n",
+		    limits_size_text(text, o->limits.max_output));
+}
+
+static void
 note_survivors(FILE *out, const struct outcome *o)
 {
 	size_t named = o->n_survivors < NAMES_NOTED ? o->n_survivors : NAMES_NOTED;
@@ -237,6 +252,7 @@ note_all(FILE *out, const struct outcome *o, bool quiet)
 	if (o->exec_errno != 0)
 		fprintf(out, "legguard: can't execute the command: %s\n", strerror(o->exec_errno));
 	if (!quiet) {
+		note_limits(out, o);
 		note_cancel(out, o->cancel_signal);
 		note_survivors(out, o);
 	}

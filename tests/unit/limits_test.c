@@ -179,6 +179,30 @@ what_is_no_signal_is_refused(void **state)
 			fail_msg("%s was accepted", samples[i]);
 }
 
+static void
+limits_are_shown_in_the_largest_unit(void **state)
+{
+	static const struct {
+		int64_t ms;
+		const char *text;
+	} durations[] = {{0, "0.0s"}, {1, "0.001s"}, {250, "0.25s"}, {1500, "1.5s"}, {1000, "1s"},
+	    {90000, "90s"}, {600000, "10m"}, {5400000, "90m"}, {7200000, "2h"}, {172800000, "2d"},
+	    {INT64_MAX, "9223372036854775.807s"}};
+	static const struct {
+		uint64_t size;
+		const char *text;
+	} sizes[] = {{0, "0"}, {1, "1"}, {1000, "1000"}, {1024, "1K"}, {1536, "1536"},
+	    {64 << 20, "64M"}, {UINT64_C(3) << 30, "3G"}, {UINT64_C(2048) << 40, "2048T"},
+	    {UINT64_MAX, "18446744073709551615"}};
+	char text[LIMITS_TEXT];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(durations); i++)
+		assert_string_equal(limits_duration_text(text, durations[i].ms), durations[i].text);
+	for (size_t i = 0; i < COUNT(sizes); i++)
+		assert_string_equal(limits_size_text(text, sizes[i].size), sizes[i].text);
+}
+
 int
 main(void)
 {
@@ -189,6 +213,7 @@ main(void)
 	    cmocka_unit_test(what_is_no_size_is_refused),
 	    cmocka_unit_test(signals_have_names_and_numbers),
 	    cmocka_unit_test(what_is_no_signal_is_refused),
+	    cmocka_unit_test(limits_are_shown_in_the_largest_unit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

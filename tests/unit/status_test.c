@@ -68,7 +68,7 @@ static void
 a_clean_run_has_every_key(void **state)
 {
 	static const char *const keys[] = {"version", "schema", "class", "exit_status", "origin",
-	    "leg", "exec_error", "cancelled", "isolation", "confined", "landlock_scopes", "proof",
+	    "leg", "exec_error", "cancelled", "timed_out", "overflowed", "isolation", "confined", "landlock_scopes", "proof",
 	    "survivors", "tampered", "findings", "published", "error"};
 	const struct outcome o = {.leg_ended = true,
 	    .isolation = ISOLATION_NAMESPACE,
@@ -90,6 +90,8 @@ a_clean_run_has_every_key(void **state)
 	expect_null(json_object_get(root, "leg"), "signal");
 	expect_null(root, "exec_error");
 	expect_null(root, "cancelled");
+	expect_bool(root, "timed_out", false);
+	expect_bool(root, "overflowed", false);
 	assert_string_equal(text_of(root, "isolation"), "namespace");
 	expect_bool(root, "confined", true);
 	expect_bool(root, "landlock_scopes", true);
@@ -158,6 +160,8 @@ facts_of_a_bad_run_are_told(void **state)
 	    .leg_ended = true,
 	    .wait_status = EXITED(7),
 	    .cancel_signal = SIGTERM,
+	    .timed_out = true,
+	    .overflowed = true,
 	    .isolation = ISOLATION_NONE,
 	    .proof = PROOF_NONE,
 	    .restore_failed = true};
@@ -170,6 +174,8 @@ facts_of_a_bad_run_are_told(void **state)
 	expect_int(root, "exit_status", 122);
 	expect_int(json_object_get(root, "leg"), "exit", 7);
 	assert_string_equal(text_of(root, "cancelled"), "SIGTERM");
+	expect_bool(root, "timed_out", true);
+	expect_bool(root, "overflowed", true);
 	assert_string_equal(text_of(root, "isolation"), "none");
 	expect_bool(root, "confined", false);
 	expect_bool(root, "landlock_scopes", false);
@@ -309,6 +315,23 @@ a_cancel_is_noted_with_its_cause(void **state)
 }
 
 static void
+an_end_at_a_limit_is_noted_with_it(void **state)
+{
+	struct outcome o = {.proof = PROOF_PID_NAMESPACE,
+	    .limits = {.timeout = 600000, .max_output = 64 << 20}};
+
+	(void)state;
+	expect_notes(&o, false, "");
+	o.timed_out = true;
+	expect_notes(&o, false, "legguard: the leg was ended after 10m (--timeout)\n");
+	o.overflowed = true;
+	o.timed_out = false;
+	expect_notes(
+	    &o, false, "legguard: the leg was ended after 64M of output (--max-output)\n");
+	expect_notes(&o, true, "");
+}
+
+static void
 each_finding_is_noted_and_quietly_those_that_remain(void **state)
 {
 	struct outcome o = {.proof = PROOF_PID_NAMESPACE};
@@ -404,6 +427,7 @@ main(void)
 	    cmocka_unit_test(a_clean_run_needs_no_notes),
 	    cmocka_unit_test(an_unconfined_run_is_noted),
 	    cmocka_unit_test(a_cancel_is_noted_with_its_cause),
+	    cmocka_unit_test(an_end_at_a_limit_is_noted_with_it),
 	    cmocka_unit_test(each_finding_is_noted_and_quietly_those_that_remain),
 	    cmocka_unit_test(killed_processes_are_named_up_to_eight),
 	    cmocka_unit_test(errors_are_noted_even_quietly),
