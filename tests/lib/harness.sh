@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154
 # What a scenario can use. Sourced by one-scenario, in a fresh directory, as the user who runs the program.
 #
 # $work           the scenario's own directory
@@ -129,9 +129,10 @@ kept() {
 		local now=$file_commands/${f##*/}
 		[[ -f $now && ! -L $now ]] || fail "${f##*/} is no regular file any more"
 		if [[ $now == "$GITHUB_OUTPUT" && ${1-} != unpublished ]]; then
-			cmp -s -n "$(stat -c %s "$f")" "$f" "$now" &&
-				(($(stat -c %s "$now") >= $(stat -c %s "$f"))) ||
+			if ! cmp -s -n "$(stat -c %s "$f")" "$f" "$now" ||
+				(($(stat -c %s "$now") < $(stat -c %s "$f"))); then
 				fail "the output file does not begin with what it held"
+			fi
 			rest=$("$LIB/read-outputs" "$now") || fail "the runner would refuse it: $rest"
 		else
 			cmp "$f" "$now" >&2 || fail "${f##*/} has changed"

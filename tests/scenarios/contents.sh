@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2016,SC2034,SC2094,SC2154,SC2164
 # P1: what a guarded file held before is what it holds after, whoever changed it in place.
 
 # outside CHANGE: while the leg waits, a process that is not in its namespaces changes the output file.

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154,SC2016
+# shellcheck shell=bash disable=SC2016,SC2034,SC2094,SC2154,SC2164
 # P6: the leg has descriptors 0, 1 and 2, and none of them leads to a guarded file.
 
 nothing_inherited() {

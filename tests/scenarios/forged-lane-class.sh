@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2016,SC2034,SC2094,SC2154,SC2164
 # The forged lane class: the attack this program was written against.
 
 late_writer() {
@@ -16,7 +16,7 @@ late_writer() {
 # Held up by a tracer after it has reaped the leg, PID 1 gives the writers 0.2 s that they would never get.
 late_writer_with_time() {
 	need strace
-	under=(strace -f -o /dev/null -e trace=wait4,waitid -e inject=wait4,waitid:delay_exit=200000)
+	under=(strace -f -o /dev/null -e "trace=wait4,waitid" -e "inject=wait4,waitid:delay_exit=200000")
 	guard -- "$LEGS/late-writer" "$work/result" "$work/alive"
 	expect 0
 	dead "$work/alive"

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154,SC2016
+# shellcheck shell=bash disable=SC2016,SC2034,SC2094,SC2154,SC2164
 # A leg fills the disk: what was there is put back, and the outputs still fit.
 
 # on_image FILE_SYSTEM FUNCTION [ARG]...: with the step's files on a small loop image.

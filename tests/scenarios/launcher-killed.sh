@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154,SC2016
+# shellcheck shell=bash disable=SC2016,SC2034,SC2094,SC2154,SC2164
 # P8: whatever kills the launcher, the leg dies with it and has changed no guarded file's content.
 
 killed() { # [OPTION]...

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2016,SC2034,SC2094,SC2154,SC2164
 # P1: each guarded path leads to the same inode as before, whatever was done to it or its ancestors.
 
 # The view stops plain renames of the directory; its ancestors' names it can't stop.

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154,SC2016
+# shellcheck shell=bash disable=SC2016,SC2034,SC2094,SC2154,SC2164
 # P4: the launcher's outputs come last, in one write, and nothing can open or close them.
 
 published_last() {
@@ -32,7 +32,7 @@ delimiters_differ() {
 one_write() {
 	need strace
 	# The launcher can't be looked into, so descriptors have no names; it writes to no other one above 2.
-	under=(strace -o "$work/trace" -e trace=write,pwrite64,writev,pwritev,pwritev2)
+	under=(strace -o "$work/trace" -e "trace=write,pwrite64,writev,pwritev,pwritev2")
 	guard --set-output "text=$(seq 2000)" -- true
 	expect 0
 	same "$(output text)" "$(seq 2000)"

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2016,SC2034,SC2094,SC2154,SC2164
 # P3: nothing the leg started is alive when the launcher publishes, however it detached itself.
 
 survivors_of() { # STYLE

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2016,SC2034,SC2094,SC2154,SC2164
 # P5: what can't be guarded as asked for is refused, with 125, one line and its cure, before the leg runs.
 
 missing() {

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154,SC2016
+# shellcheck shell=bash disable=SC2016,SC2034,SC2094,SC2154,SC2164
 # Exit statuses, the status object, notes, and the options about them.
 
 own_status() {
