@@ -9,6 +9,7 @@ proof_name(enum proof proof)
 	static const char *const names[] = {
 	    [PROOF_NONE] = "none",
 	    [PROOF_PID_NAMESPACE] = "pid-namespace",
+	    [PROOF_CGROUP] = "cgroup",
 	    [PROOF_SUBREAPER] = "subreaper",
 	};
 
@@ -19,6 +20,7 @@ void
 outcome_free(struct outcome *o)
 {
 	findings_free(&o->findings);
+	leftovers_free(&o->leftovers);
 	free(o->survivors);
 	o->survivors = NULL;
 	o->n_survivors = 0;

@@ -5,6 +5,7 @@
 #include "bindmount/error.h"
 #include "guard/findings.h"
 #include "guard/lane.h"
+#include "guard/leftovers.h"
 #include "guard/limits.h"
 #include "guard/options.h"
 
@@ -45,6 +46,7 @@ struct outcome {
 	size_t n_survivors;         /* listed */
 	size_t survivors_total;     /* counted; may be more than listed */
 	struct findings findings;
+	struct leftovers leftovers; /* what others hold on the guarded files */
 	bool published;
 	bool restore_failed; /* something could not be put back or published; error says what */
 	struct error error;  /* the first guard failure, or empty */

@@ -110,7 +110,7 @@ plan_make(struct plan *p, const struct options *o, char *const *env, const char 
     struct error *e)
 {
 	*p = (struct plan){.options = o, .output_request = PLAN_NO_OUTPUT};
-	p->view.fresh_proc = o->isolation == ISOLATION_NAMESPACE;
+	p->view.fresh_proc = o->isolation == ISOLATION_NAMESPACE && !o->share_pid;
 	if (o->isolation == ISOLATION_NAMESPACE && geteuid() == 0)
 		return error_set(e, 0,
 		    "start it as an ordinary user, as in \"setpriv --reuid 1001 --regid 1001 "

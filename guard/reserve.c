@@ -202,21 +202,22 @@ release_blocks(struct content *c)
 }
 
 void
-reserve_release(struct snapshot *s)
+reserve_release_content(struct content *c)
 {
 	struct stat now;
 
+	/* Not if the file is anything but what we left: then somebody else has it by now. */
+	if (c->reserved && fstat(c->fd, &now) == 0 && (size_t)now.st_size == c->end)
+		release_blocks(c);
+}
+
+void
+reserve_release(struct snapshot *s)
+{
 	if (s->taker != getpid())
 		return;
-	for (size_t i = 0; i < s->content_count; i++) {
-		struct content *c = s->contents[i];
-
-		/*
-		 * Not if the file is anything but what we left: then somebody else has it by now.
-		 */
-		if (c->reserved && fstat(c->fd, &now) == 0 && (size_t)now.st_size == c->end)
-			release_blocks(c);
-	}
+	for (size_t i = 0; i < s->content_count; i++)
+		reserve_release_content(s->contents[i]);
 }
 
 /* One write of both parts. Less than all of it may have been written: *done says how much. */

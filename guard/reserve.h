@@ -24,4 +24,7 @@ int reserve_take_spare(struct snapshot *s, const struct chain_node *dir);
 /* Give back what was reserved and not needed. Does nothing in a child of who took the snapshot. */
 void reserve_release(struct snapshot *s);
 
+/* The same for one file, by who took the snapshot. */
+void reserve_release_content(struct content *c);
+
 #endif

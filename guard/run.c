@@ -2,6 +2,7 @@
 #include "guard/run.h"
 
 #include "bindmount/cleanup.h"
+#include "guard/cgroup.h"
 #include "guard/janitor.h"
 #include "guard/outputs.h"
 #include "guard/plan.h"
@@ -15,6 +16,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +27,7 @@ struct job {
 	struct plan plan;
 	struct snapshot *snapshot;
 	struct life life;
+	struct cgroup cgroup;
 	struct janitor janitor;
 	struct outcome *out;
 };
@@ -50,12 +53,52 @@ status_index(const struct job *j)
 	return snapshot_index(j->snapshot, j->plan.n_requests - 1);
 }
 
+static bool
+has_pid_namespace(const struct options *o)
+{
+	return o->isolation == ISOLATION_NAMESPACE && !o->share_pid;
+}
+
+/* Before the snapshot, whose own descriptors would be writers too. */
+static int
+look_for_leftovers(const struct job *j, struct error *e)
+{
+	struct leftovers *l = &j->out->leftovers;
+
+	for (size_t i = 0; i < j->plan.n_requests; i++)
+		if (leftovers_look_at(l, j->plan.requests[i].path, true) != 0)
+			return error_set(e, errno, NULL, "can't note what others hold");
+	if (j->options->strict_files && l->count > 0)
+		return error_set(e, 0, "end the process that an earlier step left, see fuser(1)",
+		    "--strict-files: %s is %s", l->list[0].path, leftover_text(l->list[0].kind));
+	return 0;
+}
+
+/* Where the leg shares the host's pid namespace; its view must not let it leave the group. */
+static int
+make_cgroup(struct job *j, struct error *e)
+{
+	const struct options *o = j->options;
+	struct stat st;
+
+	if (has_pid_namespace(o))
+		return 0;
+	if (cgroup_make(&j->cgroup, o->cgroup, e) != 0)
+		return -1;
+	if (j->cgroup.dir < 0 || o->isolation != ISOLATION_NAMESPACE)
+		return 0;
+	if (stat(j->cgroup.mount, &st) != 0 ||
+	    view_paths_add(&j->plan.view.read_only, j->cgroup.mount, st.st_dev, st.st_ino) != 0)
+		return error_set(e, errno, NULL, "can't protect %s", j->cgroup.mount);
+	return 0;
+}
+
 static int
 prepare(struct job *j, char **env, struct error *e)
 {
 	const struct options *o = j->options;
 
-	if (plan_make(&j->plan, o, env, j->status.path, e) != 0 ||
+	if (plan_make(&j->plan, o, env, j->status.path, e) != 0 || look_for_leftovers(j, e) != 0 ||
 	    snapshot_take(&j->snapshot, j->plan.requests, j->plan.n_requests, o->allow_hard_links,
 		e) != 0)
 		return -1;
@@ -91,8 +134,8 @@ run_leg(struct job *j, struct error *e)
 	struct leg_plan leg = {
 		.confined = j->options->isolation == ISOLATION_NAMESPACE,
 		.scopes = j->plan.scopes,
-		.pid_namespace = j->options->isolation == ISOLATION_NAMESPACE,
-		.cgroup = -1,
+		.pid_namespace = has_pid_namespace(j->options),
+		.cgroup = j->cgroup.dir,
 		.view = &j->plan.view,
 		.argv = j->options->command,
 		.envp = j->plan.leg_env,
@@ -212,6 +255,24 @@ note_late_cancel(struct job *j)
 		}
 }
 
+/* What is held on the files now was not ended with the leg. */
+static void
+look_again(struct job *j)
+{
+	struct outcome *out = j->out;
+
+	janitor_wait(&j->janitor);
+	for (size_t i = 0; i < j->plan.n_requests; i++) {
+		const struct guard_request *r = &j->plan.requests[i];
+		int fd = r->path != j->status.path ? snapshot_let_go(j->snapshot,
+							 snapshot_index(j->snapshot, i))
+						   : -1;
+
+		if (fd >= 0 && leftovers_look(&out->leftovers, fd, r->path, false) != 0)
+			error_set(&out->error, errno, NULL, "can't note what others hold");
+	}
+}
+
 static void
 report(const struct job *j)
 {
@@ -251,6 +312,7 @@ settle(struct job *j)
 			publish(j);
 			break;
 		case LIFE_REPORTING:
+			look_again(j);
 			report(j);
 			break;
 		default:
@@ -283,7 +345,7 @@ run(const struct options *o, const struct startup *startup, char **env, struct o
     char **text, struct error *e)
 {
 	struct job j = {.options = o, .startup = startup, .status = {.fd = -1},
-		.janitor = {.pid = -1, .socket = -1}, .out = out};
+		.cgroup = {.parent = -1, .dir = -1}, .janitor = {.pid = -1, .socket = -1}, .out = out};
 	int result = -1;
 
 	*text = NULL;
@@ -292,7 +354,7 @@ run(const struct options *o, const struct startup *startup, char **env, struct o
 		    (*text = plan_describe(&j.plan, j.snapshot, e)) != NULL)
 			result = 0;
 	} else if (statusfile_open(&j.status, o, startup->umask, e) == 0) {
-		if (prepare(&j, env, e) == 0 && run_leg(&j, e) == 0) {
+		if (prepare(&j, env, e) == 0 && make_cgroup(&j, e) == 0 && run_leg(&j, e) == 0) {
 			settle(&j);
 			result = 0;
 		}
@@ -300,6 +362,7 @@ run(const struct options *o, const struct startup *startup, char **env, struct o
 	if (result != 0)
 		refuse(&j, e);
 	janitor_wait(&j.janitor);
+	cgroup_remove(&j.cgroup);
 	snapshot_free(j.snapshot);
 	plan_free(&j.plan);
 	statusfile_close(&j.status);
