@@ -35,7 +35,9 @@ limited_pid1() {
 }
 
 launcher_survives() {
-	guard -- bash -c 'exec "$0" "$1" "$PPID" "$2"' "$LEGS/kill-everything" "$(readlink /proc/self/ns/pid)" "$$"
+	under=(bash -c 'echo $$ >"$0" && exec "$@"' "$work/launcher")
+	guard -- bash -c 'exec "$0" "$1" "$PPID" "$(<"$2")" "$3"' "$LEGS/kill-everything" \
+		"$(readlink /proc/self/ns/pid)" "$work/launcher" "$$"
 	expect 0
 	has "$work/stdout" "still here"
 	kept
