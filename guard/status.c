@@ -99,6 +99,16 @@ leg_or_null(const struct outcome *o)
 	return json_pack("{s:i, s:n}", "exit", WEXITSTATUS(o->wait_status), "signal");
 }
 
+/* The list with item at its end, or NULL without memory: then there is no object at all. */
+static json_t *
+append(json_t *list, json_t *item)
+{
+	if (json_array_append_new(list, item) == 0)
+		return list;
+	json_decref(list);
+	return NULL;
+}
+
 static json_t *
 survivors(const struct outcome *o)
 {
@@ -109,10 +119,7 @@ survivors(const struct outcome *o)
 		json_t *item = json_pack("{s:i, s:i, s:I, s:o}", "pid", (int)s->pid, "ppid",
 		    (int)s->ppid, "start", (json_int_t)s->start, "name", untrusted(s->name));
 
-		if (json_array_append_new(list, item) != 0) {
-			json_decref(list);
-			list = NULL;
-		}
+		list = append(list, item);
 	}
 	return json_pack("{s:I, s:o}", "count", (json_int_t)o->survivors_total, "list", list);
 }
@@ -128,10 +135,22 @@ findings(const struct findings *f)
 		    "path", untrusted(one->path), "restored", one->restored, "detail",
 		    untrusted(one->detail));
 
-		if (json_array_append_new(list, item) != 0) {
-			json_decref(list);
-			list = NULL;
-		}
+		list = append(list, item);
+	}
+	return list;
+}
+
+static json_t *
+leftovers(const struct leftovers *l)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; list != NULL && i < l->count; i++) {
+		const struct leftover *one = &l->list[i];
+
+		list = append(list,
+		    json_pack("{s:o, s:s, s:s}", "path", untrusted(one->path), "what",
+			leftover_text(one->kind), "when", one->before ? "before" : "after"));
 	}
 	return list;
 }
@@ -144,7 +163,7 @@ object(const struct outcome *o)
 	/* A key and its value to a line. */
 	/* clang-format off */
 	return json_pack("{s:s, s:i, s:s, s:i, s:s, s:o, s:o, s:o, s:b, s:b, s:s, s:b, s:b, "
-			 "s:s, s:o, s:b, s:o, s:b, s:o}",
+			 "s:s, s:o, s:b, s:o, s:o, s:b, s:o}",
 	    "version", LEGGUARD_VERSION,
 	    "schema", SCHEMA,
 	    "class", lane_name(o->lane),
@@ -162,6 +181,7 @@ object(const struct outcome *o)
 	    "survivors", survivors(o),
 	    "tampered", o->findings.count > 0,
 	    "findings", findings(&o->findings),
+	    "leftovers", leftovers(&o->leftovers),
 	    "published", o->published,
 	    "error", error_or_null(&o->error));
 	/* clang-format on */
@@ -196,6 +216,18 @@ note_findings(FILE *out, const struct findings *f, bool quiet)
 		    path != NULL ? path : "?", detail != NULL ? " (" : "",
 		    detail != NULL ? detail : "", detail != NULL ? ")" : "",
 		    one->restored ? "restored" : "NOT restored");
+	}
+}
+
+static void
+note_leftovers(FILE *out, const struct leftovers *l)
+{
+	for (size_t i = 0; i < l->count; i++) {
+		AUTO_FREE char *path = visible(l->list[i].path);
+
+		fprintf(out, "legguard: %s was %s %s\n", path != NULL ? path : "?",
+		    leftover_text(l->list[i].kind),
+		    l->list[i].before ? "before the leg started" : "after the leg had ended");
 	}
 }
 
@@ -256,6 +288,8 @@ note_all(FILE *out, const struct outcome *o, bool quiet)
 		note_cancel(out, o->cancel_signal);
 		note_survivors(out, o);
 	}
+	if (!quiet)
+		note_leftovers(out, &o->leftovers);
 	if (o->proof == PROOF_NONE)
 		fputs("legguard: there is no proof that everything the leg started is dead\n", out);
 	note_findings(out, &o->findings, quiet);

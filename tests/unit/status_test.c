@@ -69,7 +69,7 @@ a_clean_run_has_every_key(void **state)
 {
 	static const char *const keys[] = {"version", "schema", "class", "exit_status", "origin",
 	    "leg", "exec_error", "cancelled", "timed_out", "overflowed", "isolation", "confined", "landlock_scopes", "proof",
-	    "survivors", "tampered", "findings", "published", "error"};
+	    "survivors", "tampered", "findings", "leftovers", "published", "error"};
 	const struct outcome o = {.leg_ended = true,
 	    .isolation = ISOLATION_NAMESPACE,
 	    .scopes = true,
@@ -414,10 +414,36 @@ a_finished_outcome_gives_back_what_it_holds(void **state)
 	outcome_free(&o);
 }
 
+static void
+what_others_hold_is_told_with_when(void **state)
+{
+	struct leftover held[] = {
+	    {.kind = LEFTOVER_WRITER, .before = true, .path = (char *)"/t/a\n"},
+	    {.kind = LEFTOVER_LOCK, .path = (char *)"/t/b"}};
+	const struct outcome o = {
+	    .proof = PROOF_PID_NAMESPACE, .leg_ended = true, .leftovers = {.list = held, .count = 2}};
+	struct error e = {0};
+	char *text = status_render(&o, &e), *notes = status_notes(&o, false, &e);
+
+	(void)state;
+	assert_non_null(strstr(text,
+	    "\"leftovers\":[{\"path\":\"/t/a\\\\n\",\"what\":\"open for writing in another "
+	    "process\",\"when\":\"before\"},{\"path\":\"/t/b\",\"what\":\"locked by another "
+	    "process\",\"when\":\"after\"}]"));
+	assert_non_null(strstr(notes, "legguard: /t/a\\n was open for writing in another process before "
+				      "the leg started\n"));
+	free(text);
+	free(notes);
+	notes = status_notes(&o, true, &e);
+	assert_string_equal(notes, "");
+	free(notes);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(what_others_hold_is_told_with_when),
 	    cmocka_unit_test(a_clean_run_has_every_key),
 	    cmocka_unit_test(the_keys_come_in_a_fixed_order),
 	    cmocka_unit_test(a_leg_ends_by_a_signal_or_never_was),
