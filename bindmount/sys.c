@@ -54,25 +54,23 @@ sys_mount_setattr(int dirfd, const char *path, unsigned int flags, uint64_t attr
 }
 
 pid_t
-sys_fork(uint64_t namespaces, int *pidfd)
+sys_fork(uint64_t flags, int *pidfd)
 {
 	int fd = -1;
 	struct clone_args args = {
-		.flags = namespaces | (pidfd != NULL ? CLONE_PIDFD : 0),
+		.flags = flags | (pidfd != NULL ? CLONE_PIDFD : 0),
 		.pidfd = (uint64_t)(uintptr_t)&fd,
 		.exit_signal = SIGCHLD,
 	};
 	long pid = syscall(SYS_clone3, &args, sizeof args);
 
 	if (pid == -1 && (errno == ENOSYS || errno == EPERM)) {
-		unsigned long flags = (unsigned long)namespaces | SIGCHLD;
+		unsigned long old = (unsigned long)args.flags | SIGCHLD;
 
-		if (pidfd != NULL)
-			flags |= CLONE_PIDFD;
 		/* glibc's clone() insists on a new stack. With none given, flags and the place
 		 * for the pidfd are the first and third argument (the first two swapped on
 		 * s390, which this project does not build for). */
-		pid = syscall(SYS_clone, flags, 0L, &fd, 0L, 0L);
+		pid = syscall(SYS_clone, old, 0L, &fd, 0L, 0L);
 	}
 	if (pid > 0 && pidfd != NULL)
 		*pidfd = fd;

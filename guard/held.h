@@ -37,7 +37,10 @@ struct snapshot {
 	size_t content_count;
 	struct chain_node **guarded; /* the guarded directories */
 	size_t guarded_count;
-	size_t *index; /* request -> file */
+	const struct guard_request *requests; /* the caller's */
+	struct chain_node **requested;        /* request -> name */
+	size_t *index;                        /* request -> file */
+	size_t request_count;
 	struct ballast *ballasts;
 	size_t ballast_count;
 	struct timespec taken; /* by the coarse clock, which inode times follow */

@@ -7,11 +7,12 @@
 #include "guard/status.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,14 +21,16 @@ enum { REAPER_MS = 10000 };
 
 /* True if the launcher is gone and never said that all is well. */
 static bool
-launcher_died(int socket)
+launcher_died(const struct janitor *j)
 {
-	char word;
-	ssize_t n;
+	struct pollfd p[] = {
+		{.fd = j->wait, .events = POLLIN},
+		{.fd = j->self, .events = POLLIN},
+	};
 
-	while ((n = recv(socket, &word, sizeof word, 0)) < 0 && errno == EINTR)
+	while (poll(p, 2, -1) < 0)
 		continue;
-	return n <= 0;
+	return (p[0].revents & POLLIN) == 0;
 }
 
 static void
@@ -44,43 +47,57 @@ repair(struct snapshot *s)
 }
 
 static _Noreturn void
-janitor_main(struct snapshot *s, int socket, int reaper_pidfd)
+janitor_main(const struct janitor *j, struct snapshot *s, int reaper_pidfd)
 {
-	const int keep[] = {socket, reaper_pidfd};
 	struct pollfd p = {.fd = reaper_pidfd, .events = POLLIN};
 
 	prctl(PR_SET_NAME, "leg-janitor");
 	/* Out of reach of a signal to the launcher's process group; all but SIGKILL are blocked. */
 	(void)setsid();
-	/* Among them this side's end of the reaper's socket and of the leg's output: both have to hang
-	 * up when the launcher dies. */
-	if (snapshot_close_others(s, keep, sizeof keep / sizeof keep[0]) != 0)
-		_exit(1);
-	if (!launcher_died(socket))
+	if (!launcher_died(j))
 		_exit(0);
+	/* The launcher's ends of the reaper's socket and of the leg's output have to hang up with it. */
+	if (snapshot_close_others(s, &reaper_pidfd, 1) != 0)
+		_exit(1);
 	(void)poll(&p, 1, REAPER_MS);
 	repair(s);
 	_exit(0);
 }
 
+static void
+close_all(struct janitor *j)
+{
+	fd_drop(&j->word);
+	fd_drop(&j->wait);
+	fd_drop(&j->self);
+}
+
+/*
+ * The table of descriptors is shared, not copied (CLONE_FILES): that is quicker, and what the launcher
+ * closes later the janitor does not hold open. The end of the launcher is therefore seen by its pidfd.
+ */
 int
 janitor_start(struct janitor *j, struct snapshot *s, int reaper_pidfd, struct error *e)
 {
 	int pair[2];
 
-	*j = (struct janitor){.pid = -1, .socket = -1};
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
-		return error_set(e, errno, NULL, "can't make a socket pair");
+	*j = (struct janitor)JANITOR_NONE;
+	j->self = sys_pidfd_open(getpid());
+	if (j->self < 0 || pipe2(pair, O_CLOEXEC) != 0) {
+		error_set(e, errno, NULL, "can't watch the launcher");
+		close_all(j);
+		return -1;
+	}
+	j->wait = pair[0];
+	j->word = pair[1];
 	snapshot_inherit(s, true);
-	j->pid = sys_fork(0, NULL);
+	j->pid = sys_fork(CLONE_FILES, NULL);
 	if (j->pid == 0)
-		janitor_main(s, pair[1], reaper_pidfd);
+		janitor_main(j, s, reaper_pidfd);
 	snapshot_inherit(s, false);
-	close(pair[1]);
-	j->socket = pair[0];
 	if (j->pid < 0) {
 		error_set(e, errno, NULL, "can't make the janitor's process");
-		fd_drop(&j->socket);
+		close_all(j);
 		return -1;
 	}
 	return 0;
@@ -89,9 +106,9 @@ janitor_start(struct janitor *j, struct snapshot *s, int reaper_pidfd, struct er
 void
 janitor_dismiss(struct janitor *j)
 {
-	if (j->socket >= 0)
-		(void)send(j->socket, "d", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-	fd_drop(&j->socket);
+	if (j->word >= 0)
+		(void)!write(j->word, "d", 1); /* both ends are ours: it takes one byte */
+	fd_drop(&j->word);
 }
 
 void
@@ -103,4 +120,5 @@ janitor_wait(struct janitor *j)
 	while (waitpid(j->pid, NULL, 0) < 0 && errno == EINTR)
 		continue;
 	j->pid = -1;
+	close_all(j);
 }

@@ -16,9 +16,13 @@
 #include <sys/types.h>
 
 struct janitor {
-	pid_t pid;  /* -1: there is none */
-	int socket; /* hung up when the launcher is gone */
+	pid_t pid; /* -1: there is none */
+	int word;  /* where the launcher says that all is well */
+	int wait;  /* where the janitor hears it */
+	int self;  /* the launcher's own pidfd, readable when it is gone */
 };
+
+#define JANITOR_NONE {.pid = -1, .word = -1, .wait = -1, .self = -1}
 
 /* Make it. reaper_pidfd becomes readable when the leg is gone. */
 int janitor_start(struct janitor *j, struct snapshot *s, int reaper_pidfd, struct error *e);
@@ -26,7 +30,7 @@ int janitor_start(struct janitor *j, struct snapshot *s, int reaper_pidfd, struc
 /* Everything is back in its place: the janitor ends without having touched anything. */
 void janitor_dismiss(struct janitor *j);
 
-/* Wait for its end. */
+/* Dismiss it and wait for its end. */
 void janitor_wait(struct janitor *j);
 
 #endif

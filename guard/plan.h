@@ -18,7 +18,7 @@ struct plan {
 	struct guard_request *requests; /* paths and sources belong to options, env or the caller */
 	size_t n_requests;
 	size_t output_request; /* index of GITHUB_OUTPUT, or PLAN_NO_OUTPUT */
-	struct view view;      /* --read-only paths; the snapshot's are added by plan_protect() */
+	struct view view;      /* --read-only paths; the snapshot adds its own */
 	char **leg_env;
 	bool scopes; /* the kernel has Landlock scopes, and the leg is confined */
 };
@@ -33,10 +33,10 @@ int plan_make(struct plan *p, const struct options *o, char *const *env, const c
     struct error *e);
 
 /*
- * With the snapshot taken: check what the launcher publishes to and what it would publish, the
- * descriptors 0 to 2, and add the paths the leg may only read.
+ * With the snapshot taken: check what the launcher publishes to, and the descriptors 0 to 2, for what
+ * would make the run worthless.
  */
-int plan_protect(struct plan *p, const struct snapshot *s, struct error *e);
+int plan_check(const struct plan *p, const struct snapshot *s, struct error *e);
 
 /* What --dry-run prints; malloc'd. */
 char *plan_describe(const struct plan *p, const struct snapshot *s, struct error *e);

@@ -93,16 +93,26 @@ make_cgroup(struct job *j, struct error *e)
 	return 0;
 }
 
+/* What the leg's view is made from. */
 static int
 prepare(struct job *j, char **env, struct error *e)
 {
 	const struct options *o = j->options;
 
-	if (plan_make(&j->plan, o, env, j->status.path, e) != 0 || look_for_leftovers(j, e) != 0 ||
-	    snapshot_take(&j->snapshot, j->plan.requests, j->plan.n_requests, o->allow_hard_links,
+	if (plan_make(&j->plan, o, env, j->status.path, e) != 0 ||
+	    snapshot_walk(&j->snapshot, j->plan.requests, j->plan.n_requests, o->allow_hard_links,
 		e) != 0)
 		return -1;
-	return plan_protect(&j->plan, j->snapshot, e);
+	return snapshot_read_only_paths(j->snapshot, &j->plan.view.read_only, e);
+}
+
+/* What has to be known before the leg starts. */
+static int
+record(const struct job *j, struct error *e)
+{
+	if (look_for_leftovers(j, e) != 0 || snapshot_record(j->snapshot, e) != 0)
+		return -1;
+	return plan_check(&j->plan, j->snapshot, e);
 }
 
 static int
@@ -123,7 +133,7 @@ provide(void *arg, int reaper_pidfd, struct error *e)
 {
 	struct job *j = arg;
 
-	if (reserve(j, e) != 0)
+	if (record(j, e) != 0 || reserve(j, e) != 0)
 		return -1;
 	return janitor_start(&j->janitor, j->snapshot, reaper_pidfd, e);
 }
@@ -261,7 +271,6 @@ look_again(struct job *j)
 {
 	struct outcome *out = j->out;
 
-	janitor_wait(&j->janitor);
 	for (size_t i = 0; i < j->plan.n_requests; i++) {
 		const struct guard_request *r = &j->plan.requests[i];
 		int fd = r->path != j->status.path ? snapshot_let_go(j->snapshot,
@@ -345,12 +354,12 @@ run(const struct options *o, const struct startup *startup, char **env, struct o
     char **text, struct error *e)
 {
 	struct job j = {.options = o, .startup = startup, .status = {.fd = -1},
-		.cgroup = {.parent = -1, .dir = -1}, .janitor = {.pid = -1, .socket = -1}, .out = out};
+		.cgroup = {.parent = -1, .dir = -1}, .janitor = JANITOR_NONE, .out = out};
 	int result = -1;
 
 	*text = NULL;
 	if (o->dry_run) {
-		if (prepare(&j, env, e) == 0 &&
+		if (prepare(&j, env, e) == 0 && record(&j, e) == 0 &&
 		    (*text = plan_describe(&j.plan, j.snapshot, e)) != NULL)
 			result = 0;
 	} else if (statusfile_open(&j.status, o, startup->umask, e) == 0) {

@@ -155,11 +155,10 @@ record_error(const struct chain_node *node, const struct guard_request *r, struc
 }
 
 static int
-add_request(struct snapshot *s, size_t i, const struct guard_request *r, bool allow_hard_links,
-    struct error *e)
+walk_request(struct snapshot *s, size_t i, bool allow_hard_links, struct error *e)
 {
+	const struct guard_request *r = &s->requests[i];
 	struct chain_node *node;
-	ssize_t index;
 
 	if (r->path[0] == '\0')
 		return error_set(e, 0, "give it the path of a file, or unset it",
@@ -167,10 +166,7 @@ add_request(struct snapshot *s, size_t i, const struct guard_request *r, bool al
 	node = chain_walk(&s->chain, r->path, r->source, e);
 	if (node == NULL || check_file(node, r, allow_hard_links, e) != 0)
 		return -1;
-	index = held_add(s, node, false, false);
-	if (index < 0)
-		return record_error(node, r, e);
-	s->index[i] = (size_t)index;
+	s->requested[i] = node;
 	if (add_guarded(s, node->parent) != 0)
 		return error_set(
 		    e, errno, NULL, "%s: cannot guard %s", r->source, node->parent->path);
@@ -178,7 +174,7 @@ add_request(struct snapshot *s, size_t i, const struct guard_request *r, bool al
 }
 
 int
-snapshot_take(struct snapshot **out, const struct guard_request *requests, size_t n,
+snapshot_walk(struct snapshot **out, const struct guard_request *requests, size_t n,
     bool allow_hard_links, struct error *e)
 {
 	struct snapshot *s = calloc(1, sizeof *s);
@@ -188,23 +184,38 @@ snapshot_take(struct snapshot **out, const struct guard_request *requests, size_
 		return error_set(e, errno, NULL, "snapshot");
 	s->taker = getpid();
 	(void)clock_gettime(CLOCK_REALTIME_COARSE, &s->taken); /* fails for unknown clocks only */
+	s->requests = requests;
+	s->request_count = n;
 	s->index = calloc(n + 1, sizeof *s->index);
-	if (s->index == NULL) {
+	s->requested = calloc(n + 1, sizeof(struct chain_node *));
+	if (s->index == NULL || s->requested == NULL) {
 		(void)error_set(e, errno, NULL, "snapshot");
 		goto err;
 	}
 	for (size_t i = 0; i < n; i++)
-		if (add_request(s, i, &requests[i], allow_hard_links, e) != 0)
+		if (walk_request(s, i, allow_hard_links, e) != 0)
 			goto err;
-	if (neighbours_add(s) != 0) {
-		(void)error_set(e, errno, NULL, "no memory for a copy of the guarded directory");
-		goto err;
-	}
 	*out = s;
 	return 0;
 err:
 	snapshot_free(s);
 	return -1;
+}
+
+int
+snapshot_record(struct snapshot *s, struct error *e)
+{
+	for (size_t i = 0; i < s->request_count; i++) {
+		ssize_t index = held_add(s, s->requested[i], false, false);
+
+		if (index < 0)
+			return record_error(s->requested[i], &s->requests[i], e);
+		s->index[i] = (size_t)index;
+	}
+	if (neighbours_add(s) != 0)
+		return error_set(
+		    e, errno, NULL, "no memory for a copy of the guarded directory");
+	return 0;
 }
 
 void
@@ -221,6 +232,7 @@ snapshot_free(struct snapshot *s)
 	free(s->files);
 	free(s->guarded);
 	free(s->index);
+	free(s->requested);
 	for (size_t i = 0; i < s->ballast_count; i++)
 		cleanup_fd(&s->ballasts[i].fd);
 	free(s->ballasts);
@@ -321,8 +333,9 @@ snapshot_read_only_paths(const struct snapshot *s, struct view_paths *v, struct 
 		if (view_paths_add(v, node->path, node->st.st_dev, node->st.st_ino) != 0)
 			return error_set(e, errno, NULL, "read-only paths");
 	}
-	for (size_t i = 0; i < s->file_count; i++) {
-		const struct chain_node *node = s->files[i].node;
+	/* Neighbours lie in a guarded directory. */
+	for (size_t i = 0; i < s->request_count; i++) {
+		const struct chain_node *node = s->requested[i];
 
 		if (in_guarded(s, node))
 			continue;

@@ -1,7 +1,7 @@
 /*
  * The guarded files as they were before the leg: names, inodes, bytes and metadata.
  *
- * snapshot_take() walks every path from "/" down and keeps a descriptor on each component, since
+ * snapshot_walk() walks every path from "/" down and keeps a descriptor on each component, since
  * (dev, ino) identifies a file only while something holds it: inode numbers are reused at once.
  * The bytes are kept in anonymous memory that is neither dumped nor inherited by children
  * (MADV_DONTDUMP, MADV_DONTFORK). All descriptors are close-on-exec.
@@ -30,16 +30,23 @@ struct guard_request {
 };
 
 /*
- * Take a snapshot of n files. Two requests that lead to one inode by the same path are one file. A
- * path under a directory named `_runner_file_commands` or `file_commands` makes that directory a
- * guarded directory: every other regular file in it is recorded as well. Refused, with the cure in
- * *e: a path that is missing, a directory, a symbolic link (at the last component), a FIFO, a
- * socket, a device, empty; a file that can't be opened for reading and writing; a file whose owner
- * is not the caller, unless the caller is root; a file with a second hard link unless
- * allow_hard_links. *out is to be given back with snapshot_free().
+ * Begin a snapshot of n files: their names. Two requests that lead to one inode by the same path are
+ * one file. A path under a directory named `_runner_file_commands` or `file_commands` makes that
+ * directory a guarded directory. Refused, with the cure in *e: a path that is missing, a directory, a
+ * symbolic link (at the last component), a FIFO, a socket, a device, empty; a file whose owner is not
+ * the caller, unless the caller is root; a file with a second hard link unless allow_hard_links.
+ * requests has to stay until snapshot_record() returns. *out is to be given back with
+ * snapshot_free().
  */
-int snapshot_take(struct snapshot **out, const struct guard_request *requests, size_t n,
+int snapshot_walk(struct snapshot **out, const struct guard_request *requests, size_t n,
     bool allow_hard_links, struct error *e);
+
+/*
+ * Complete it: the bytes of each file, and of every other regular file in a guarded directory. Refused:
+ * a file that can't be opened for reading and writing, or that changes while it is read. Until then
+ * only snapshot_read_only_paths() and snapshot_free() may be called.
+ */
+int snapshot_record(struct snapshot *s, struct error *e);
 
 void snapshot_free(struct snapshot *s);
 

@@ -120,7 +120,7 @@ take_message(struct watch *w, const struct reaper_message *m)
 		if (m->failure.exec_errno != 0) {
 			w->started = true;
 			w->out->exec_errno = m->failure.exec_errno;
-		} else {
+		} else if (w->e->what[0] == '\0') {
 			*w->e = m->failure.error;
 		}
 		event(w, LIFE_LEG_ENDED);

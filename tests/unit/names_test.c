@@ -542,7 +542,7 @@ both_names_of_an_allowed_hard_link_come_back(void **state)
 	must(link(at(x, OUTPUT), at(x, "elsewhere/name")));
 	snprintf(output, sizeof output, "%s", at(x, OUTPUT));
 	snprintf(name, sizeof name, "%s", at(x, "elsewhere/name"));
-	assert_int_equal(snapshot_take(&x->s, requests, 2, true, &x->e), 0);
+	assert_int_equal(take_snapshot(&x->s, requests, 2, true, &x->e), 0);
 	assert_int_not_equal(snapshot_index(x->s, 0), snapshot_index(x->s, 1));
 	must(unlink(output));
 	must(unlink(name));
@@ -564,7 +564,7 @@ take_by_link(struct scratch *x)
 	must(symlink("../work/../work/temp/", at(x, "elsewhere/link")));
 	snprintf(output, sizeof output, "%s",
 	    at(x, "elsewhere/link/_runner_file_commands/set_output_11d0"));
-	assert_int_equal(snapshot_take(&x->s, &request, 1, false, &x->e), 0);
+	assert_int_equal(take_snapshot(&x->s, &request, 1, false, &x->e), 0);
 	assert_string_equal(snapshot_path(x->s, 0), at(x, OUTPUT));
 }
 
@@ -672,7 +672,7 @@ remove_a_file_with_two_mounts(struct scratch *x)
 		return 77;
 	snprintf(output, sizeof output, "%s", at(x, OUTPUT));
 	snprintf(alias, sizeof alias, "%s", at(x, "elsewhere/file_commands/set_output_11d0"));
-	if (snapshot_take(&x->s, requests, 2, false, &x->e) != 0 ||
+	if (take_snapshot(&x->s, requests, 2, false, &x->e) != 0 ||
 	    snapshot_reserve(x->s, 0, 4096, &x->e) != 0)
 		return 1;
 	must(unlink(output));
@@ -703,7 +703,7 @@ move_a_mount_point(struct scratch *x)
 		return 77;
 	parent = open(at(x, "elsewhere"), O_PATH | O_DIRECTORY | O_CLOEXEC);
 	snprintf(output, sizeof output, "%s", at(x, "elsewhere/file_commands/set_output_11d0"));
-	if (snapshot_take(&x->s, &request, 1, false, &x->e) != 0)
+	if (take_snapshot(&x->s, &request, 1, false, &x->e) != 0)
 		return 1;
 	if (elsewhere_rename(parent, "file_commands", parent, "moved", 0) != 0)
 		return 2;

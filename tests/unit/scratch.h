@@ -145,6 +145,20 @@ scratch_close(void **state)
 	return rc;
 }
 
+/* Both parts of a snapshot. */
+static inline int
+take_snapshot(struct snapshot **out, const struct guard_request *requests, size_t n, bool allow_hard_links,
+    struct error *e)
+{
+	if (snapshot_walk(out, requests, n, allow_hard_links, e) != 0)
+		return -1;
+	if (snapshot_record(*out, e) == 0)
+		return 0;
+	snapshot_free(*out);
+	*out = NULL;
+	return -1;
+}
+
 /* Take the snapshot of the step's two files. */
 static inline void
 take(struct scratch *x)
@@ -154,7 +168,7 @@ take(struct scratch *x)
 
 	snprintf(output, sizeof output, "%s", at(x, OUTPUT));
 	snprintf(env, sizeof env, "%s", at(x, ENV));
-	if (snapshot_take(&x->s, requests, 2, false, &x->e) != 0)
+	if (take_snapshot(&x->s, requests, 2, false, &x->e) != 0)
 		fail_msg("snapshot_take: %s", x->e.what);
 }
 

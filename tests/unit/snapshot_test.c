@@ -12,7 +12,7 @@ take_one(struct scratch *x, const char *path, bool allow_hard_links)
 {
 	const struct guard_request request = {path, "GITHUB_OUTPUT"};
 
-	return snapshot_take(&x->s, &request, 1, allow_hard_links, &x->e);
+	return take_snapshot(&x->s, &request, 1, allow_hard_links, &x->e);
 }
 
 /* Refused, in words that name the source and hold `why`, and with a cure. */
@@ -97,7 +97,7 @@ the_leg_may_only_read_guarded_directories_and_files_outside_of_them(void **state
 		  "set_output_11d0"));
 	snprintf(env, sizeof env, "%s", at(x, ENV));
 	snprintf(other, sizeof other, "%s", at(x, "elsewhere/a"));
-	assert_int_equal(snapshot_take(&x->s, requests, 3, false, &x->e), 0);
+	assert_int_equal(take_snapshot(&x->s, requests, 3, false, &x->e), 0);
 	assert_int_equal(snapshot_read_only_paths(x->s, &v, &x->e), 0);
 	assert_int_equal(v.count, 2);
 	assert_string_equal(v.list[0].path, at(x, COMMANDS));
@@ -116,7 +116,7 @@ one_file_named_twice_is_one_file(void **state)
 
 	snprintf(a, sizeof a, "%s", at(x, OUTPUT));
 	snprintf(b, sizeof b, "%s", at(x, "elsewhere/../" OUTPUT));
-	assert_int_equal(snapshot_take(&x->s, requests, 2, false, &x->e), 0);
+	assert_int_equal(take_snapshot(&x->s, requests, 2, false, &x->e), 0);
 	assert_int_equal(snapshot_index(x->s, 0), snapshot_index(x->s, 1));
 }
 
