@@ -66,7 +66,8 @@ look_for_leftovers(const struct job *j, struct error *e)
 	struct leftovers *l = &j->out->leftovers;
 
 	for (size_t i = 0; i < j->plan.n_requests; i++)
-		if (leftovers_look_at(l, j->plan.requests[i].path, true) != 0)
+		if (j->plan.requests[i].path != j->status.path && /* which we are writing ourselves */
+		    leftovers_look_at(l, j->plan.requests[i].path, true) != 0)
 			return error_set(e, errno, NULL, "can't note what others hold");
 	if (j->options->strict_files && l->count > 0)
 		return error_set(e, 0, "end the process that an earlier step left, see fuser(1)",
