@@ -40,6 +40,7 @@ make_step() {
 	export RUNNER_TEMP=$work/_temp GITHUB_ACTIONS=true
 	file_commands=$RUNNER_TEMP/_runner_file_commands
 	mkdir -p "$file_commands" "$work/workspace" "$work/home"
+	mkfifo "$work/never"
 	for f in add_path set_env step_summary save_state set_output artifacts artifacts_list; do
 		: >"$file_commands/${f}_$guid"
 		: >"$file_commands/${f}_$outer"
@@ -88,7 +89,18 @@ guard() {
 	"${under[@]}" "$LEGGUARD" run "$@" >"$work/stdout" 2>"$work/stderr" </dev/null || status=$?
 }
 
-# expect STATUS: what the last guard ended with.
+# launch [OPTION]... -- COMMAND: likewise, but don't wait: sets $launcher. finish waits, and sets $status.
+launch() {
+	"${under[@]}" "$LEGGUARD" run "$@" >"${launch_to-$work/stdout}" 2>"$work/stderr" </dev/null &
+	launcher=$!
+}
+
+finish() {
+	status=0
+	wait "$launcher" || status=$?
+}
+
+# expect STATUS: what the last guard or finish ended with.
 expect() {
 	[[ $status == "$1" ]] || fail "exit status $status, expected $1"
 }
@@ -184,4 +196,22 @@ announce() {
 
 await() {
 	: <"$1"
+}
+
+# until_true COMMAND: for what no event tells. The scenario's time-out is its end.
+until_true() {
+	until "$@"; do
+		read -r -t 0.01 <>"$work/never" || true
+	done
+}
+
+# child_of PID NAME: the pid of its child that calls itself NAME; fails while there is none.
+child_of() {
+	local pid children comm
+	{ read -r children <"/proc/$1/task/$1/children"; } 2>/dev/null || [[ ${children-} ]] || return 1
+	for pid in $children; do
+		{ read -r comm <"/proc/$pid/comm"; } 2>/dev/null || continue
+		[[ $comm != "$2" ]] || { echo "$pid"; return; }
+	done
+	return 1
 }

@@ -5,6 +5,7 @@
  *   sigchld-ignored     SIGCHLD is SIG_IGN across exec
  *   signals-blocked     every signal is blocked
  *   signals-ignored     INT, TERM, HUP, PIPE and QUIT are SIG_IGN
+ *   pending=N           signal N is blocked, and pending
  *   children            the command inherits two children: one running, one already dead
  *   itimer              a 1 ms ITIMER_REAL with SIGALRM caught by nobody but ignored
  *   nofile=N            RLIMIT_NOFILE is N
@@ -148,6 +149,11 @@ apply(const char *arg)
 	} else if (strcmp(arg, "signals-ignored") == 0) {
 		for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
 			signal(ignored[i], SIG_IGN);
+	} else if (value_of(arg, "pending", &value)) {
+		sigemptyset(&all);
+		sigaddset(&all, atoi(value));
+		sigprocmask(SIG_BLOCK, &all, NULL);
+		raise(atoi(value));
 	} else if (strcmp(arg, "children") == 0) {
 		inherit_children();
 	} else if (strcmp(arg, "itimer") == 0) {
