@@ -100,7 +100,7 @@ packages_userns_changed=
 packages_allow_userns() {
 	[[ -r $packages_userns_switch && $(<"$packages_userns_switch") == 1 ]] || return 0
 	((EUID == 0)) || sudo -n true 2>/dev/null || return 0
-	if packages_as_root sysctl -q -w kernel.apparmor_restrict_unprivileged_userns=0 >&2; then
+	if packages_as_root sh -c "echo 0 >$packages_userns_switch" >&2; then
 		packages_userns_changed=yes
 		echo "kernel.apparmor_restrict_unprivileged_userns is 0 until this script ends" >&2
 	fi
@@ -108,6 +108,6 @@ packages_allow_userns() {
 
 packages_restore_userns() {
 	[[ $packages_userns_changed ]] || return 0
-	packages_as_root sysctl -q -w kernel.apparmor_restrict_unprivileged_userns=1 >&2
+	packages_as_root sh -c "echo 1 >$packages_userns_switch" >&2
 	packages_userns_changed=
 }
