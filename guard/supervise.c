@@ -33,6 +33,7 @@ struct watch {
 	int64_t timeout_at, grace_at; /* CLOCK_MONOTONIC in ms, or NEVER */
 	struct outcome *out;
 	struct error *e;
+	bool hung_up;  /* the reaper says nothing any more: its end is all there is to wait for */
 	bool started;  /* the command has been executed, or could not be */
 	bool all_dead; /* the reaper's word, which is the proof only without a pid namespace */
 };
@@ -139,9 +140,11 @@ static void
 take_messages(struct watch *w)
 {
 	struct reaper_message m;
+	int got;
 
-	while (reaper_receive(&w->reaper, &m) == 1)
+	while ((got = reaper_receive(&w->reaper, &m)) == 1)
 		take_message(w, &m);
+	w->hung_up = got < 0;
 }
 
 /* As any foreground command: the leg stops and goes on with the launcher. */
@@ -227,8 +230,8 @@ turn(struct watch *w)
 	p[n++] = (struct pollfd){.fd = has_leg ? w->reaper.pidfd : -1, .events = POLLIN};
 	for (size_t i = 0; i < STREAMS; i++)
 		n += (nfds_t)relay_poll(&w->relay[i], &p[n]);
-	/* Last, since it is hung up for good once the reaper is about to end. */
-	p[n++] = (struct pollfd){.fd = has_leg ? w->reaper.socket : -1, .events = POLLIN};
+	p[n++] = (struct pollfd){
+	    .fd = has_leg && !w->hung_up ? w->reaper.socket : -1, .events = POLLIN};
 	if (poll(p, n, until_timer(w)) < 0)
 		return;
 	if ((p[0].revents & POLLIN) != 0)
