@@ -48,7 +48,9 @@ enum life_action {
 	LIFE_DO_CANCEL_GRACE = 1 << 5, /* arm it with --kill-after, at most LIFE_CANCEL_GRACE_MS */
 	LIFE_DO_LAST_GRACE = 1 << 6,   /* arm it with life_last_grace() */
 	LIFE_DO_SHORTEN = 1 << 7,      /* the same, but never later than it is armed already */
-	LIFE_DO_DISARM = 1 << 8,
+	/* The leg is gone, and nothing is left to wait for but the reader of its output. That one may take
+	 * its time; after a cancel it has life_last_grace(). */
+	LIFE_DO_DRAIN = 1 << 8,
 	LIFE_DO_DISCARD = 1 << 9,      /* what the leg wrote and nobody took is dropped */
 };
 

@@ -88,8 +88,8 @@ event(struct watch *w, enum life_event event)
 
 		w->grace_at = w->grace_at == NEVER ? at : min(w->grace_at, at);
 	}
-	if ((todo & LIFE_DO_DISARM) != 0)
-		w->grace_at = NEVER;
+	if ((todo & LIFE_DO_DRAIN) != 0)
+		w->grace_at = w->life->cancelled ? after(life_last_grace(w->life)) : NEVER;
 	if ((todo & LIFE_DO_DISCARD) != 0)
 		for (size_t i = 0; i < STREAMS; i++)
 			w->relay[i].discard = true;
