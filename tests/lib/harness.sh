@@ -90,8 +90,9 @@ guard() {
 }
 
 # launch [OPTION]... -- COMMAND: likewise, but don't wait: sets $launcher. finish waits, and sets $status.
+# $launch_to, if set, is where its stdout goes. It does not inherit 7 and 8, which are the scenario's own.
 launch() {
-	"${under[@]}" "$LEGGUARD" run "$@" >"${launch_to-$work/stdout}" 2>"$work/stderr" </dev/null &
+	"${under[@]}" "$LEGGUARD" run "$@" >"${launch_to-$work/stdout}" 2>"$work/stderr" </dev/null 7>&- 8>&- &
 	launcher=$!
 }
 
