@@ -31,12 +31,13 @@ delimiters_differ() {
 
 one_write() {
 	need strace
-	# The launcher can't be looked into, so descriptors have no names; it writes to no other one above 2.
+	# The launcher can't be looked into, so descriptors have no names; what else it writes above 2 is single bytes
+	# that wake a process of its own.
 	under=(strace -o "$work/trace" -e "trace=write,pwrite64,writev,pwritev,pwritev2")
 	guard --set-output "text=$(seq 2000)" -- true
 	expect 0
 	same "$(output text)" "$(seq 2000)"
-	same "$(grep -cE '^[a-z0-9]+\(([3-9]|[1-9][0-9])' "$work/trace")" 1 "writes to the output file"
+	same "$(grep -E '^[a-z0-9]+\(([3-9]|[1-9][0-9]),' "$work/trace" | grep -vc ' = 1$')" 1 "writes to the output file"
 }
 
 newline_supplied() {
