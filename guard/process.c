@@ -8,30 +8,37 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { EXACT_ROUNDS = 100 };
+
+static const unsigned long long NO_UIDS = ULLONG_MAX;
 
 int
 process_parse_stat(struct process *p, const char *text)
 {
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
 	size_t length;
-	int pid, ppid;
+	int pid, ppid, session;
 	long threads;
 	char state;
 
 	if (open == NULL || close == NULL || close < open || sscanf(text, "%d", &pid) != 1)
 		return -1;
-	/* Fields 3, 4, 20 and 22; the ones between are numbers without interest here. */
+	/* Fields 3, 4, 6, 20 and 22; the ones between are numbers without interest here. */
 	if (sscanf(close + 1,
-		" %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu",
-		&state, &ppid, &threads, &p->start) != 4)
+		" %c %d %*d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu",
+		&state, &ppid, &session, &threads, &p->start) != 5)
 		return -1;
 	p->dead = (state == 'Z' || state == 'X') && threads <= 1;
 	p->pid = pid;
 	p->ppid = ppid;
+	p->session = session;
+	p->uid = (uid_t)-1;
 	length = (size_t)(close - open - 1);
 	if (length >= sizeof p->name)
 		length = sizeof p->name - 1;
@@ -70,8 +77,52 @@ process_read(struct process *p, int procfd, pid_t pid)
 	return 0;
 }
 
+int
+process_read_self(struct process *p, int procfd)
+{
+	char text[32] = "";
+
+	if (readlinkat(procfd, "self", text, sizeof text - 1) < 0)
+		return -1;
+	if (atoi(text) != getpid()) {
+		errno = ENOENT;
+		return -1;
+	}
+	return process_read(p, procfd, getpid());
+}
+
+/* A number after "name:" in /proc/PID/status. A newline in the process's name is encoded there. */
 static int
-add(struct processes *all, const struct process *p)
+read_status(int procfd, pid_t pid, const char *name, unsigned int *number)
+{
+	char path[64], text[4096], start[32];
+	const char *line;
+
+	snprintf(path, sizeof path, "%d/status", (int)pid);
+	snprintf(start, sizeof start, "\n%s:", name);
+	if (read_proc(procfd, path, text, sizeof text) < 0)
+		return -1;
+	line = strstr(text, start);
+	if (line == NULL || sscanf(line + strlen(start), "%u", number) != 1) {
+		errno = ENOENT;
+		return -1;
+	}
+	return 0;
+}
+
+int
+process_read_uid(struct process *p, int procfd)
+{
+	unsigned int uid;
+
+	if (read_status(procfd, p->pid, "Uid", &uid) != 0)
+		return -1;
+	p->uid = uid;
+	return 0;
+}
+
+int
+processes_add(struct processes *all, const struct process *p)
 {
 	/* Grows by doubling: the room is the next power of two at or above the count. */
 	if ((all->count & (all->count - 1)) == 0) {
@@ -86,15 +137,25 @@ add(struct processes *all, const struct process *p)
 	return 0;
 }
 
-/* Add pid unless it is dead or gone. */
+static bool
+is_gone_or_hidden(int errnum)
+{
+	return errnum == ENOENT || errnum == ESRCH || errnum == EPERM || errnum == EACCES;
+}
+
+/*
+ * Add pid unless it is dead, gone, or hidden from the caller; with its uid if it started at `since` or
+ * later.
+ */
 static int
-add_if_alive(struct processes *all, int procfd, pid_t pid)
+add_if_alive(struct processes *all, int procfd, pid_t pid, unsigned long long since)
 {
 	struct process p;
 
-	if (process_read(&p, procfd, pid) != 0)
-		return errno == ENOENT || errno == ESRCH ? 0 : -1;
-	return p.dead ? 0 : add(all, &p);
+	if (process_read(&p, procfd, pid) != 0 ||
+	    (!p.dead && p.start >= since && process_read_uid(&p, procfd) != 0))
+		return is_gone_or_hidden(errno) ? 0 : -1;
+	return p.dead ? 0 : processes_add(all, &p);
 }
 
 static DIR *
@@ -108,8 +169,8 @@ open_directory(int procfd, const char *path)
 	return dir;
 }
 
-int
-process_list(struct processes *all, int procfd)
+static int
+list(struct processes *all, int procfd, unsigned long long since)
 {
 	DIR *dir = open_directory(procfd, ".");
 	struct dirent *entry;
@@ -120,9 +181,97 @@ process_list(struct processes *all, int procfd)
 		return -1;
 	while (result == 0 && (entry = readdir(dir)) != NULL)
 		if (isdigit((unsigned char)entry->d_name[0]))
-			result = add_if_alive(all, procfd, (pid_t)atoi(entry->d_name));
+			result = add_if_alive(all, procfd, (pid_t)atoi(entry->d_name), since);
 	closedir(dir);
 	return result;
+}
+
+int
+process_list(struct processes *all, int procfd)
+{
+	return list(all, procfd, NO_UIDS);
+}
+
+/*
+ * The number that was given out last in the caller's pid namespace, to a process or a thread. Some
+ * containers lay a loadavg of their own over the kernel's, so that comes second.
+ */
+static int
+read_last_pid(int procfd, pid_t *last)
+{
+	char text[128];
+	const char *space;
+	ssize_t n = read_proc(procfd, "sys/kernel/ns_last_pid", text, sizeof text);
+
+	if (n > 0) {
+		*last = (pid_t)atoi(text);
+		return 0;
+	}
+	n = read_proc(procfd, "loadavg", text, sizeof text);
+	space = n > 0 ? strrchr(text, ' ') : NULL;
+	if (space == NULL)
+		return -1;
+	*last = (pid_t)atoi(space);
+	return 0;
+}
+
+/* Add those that got the numbers after `after`, up to `last`. A thread has a number too. */
+static int
+add_new(struct processes *all, int procfd, pid_t after, pid_t last, unsigned long long since)
+{
+	unsigned int leader;
+
+	for (pid_t pid = after + 1; pid <= last; pid++)
+		if (read_status(procfd, pid, "Tgid", &leader) == 0 && (pid_t)leader == pid &&
+		    add_if_alive(all, procfd, pid, since) != 0)
+			return -1;
+	return 0;
+}
+
+static int
+by_pid(const void *a, const void *b)
+{
+	const struct process *pa = a, *pb = b;
+
+	return (pa->pid > pb->pid) - (pa->pid < pb->pid);
+}
+
+/* Sorted, with each pid once. */
+static void
+put_in_order(struct processes *all)
+{
+	size_t kept = 0;
+
+	if (all->count == 0)
+		return;
+	qsort(all->list, all->count, sizeof *all->list, by_pid);
+	for (size_t i = 0; i < all->count; i++)
+		if (i + 1 == all->count || all->list[i].pid != all->list[i + 1].pid)
+			all->list[kept++] = all->list[i];
+	all->count = kept;
+}
+
+int
+process_list_exact(struct processes *all, bool *exact, int procfd, unsigned long long since)
+{
+	pid_t after, last;
+
+	*exact = false;
+	*all = (struct processes){0};
+	if (read_last_pid(procfd, &after) != 0 || list(all, procfd, since) != 0)
+		return -1;
+	for (int round = 0; round < EXACT_ROUNDS; round++) {
+		if (read_last_pid(procfd, &last) != 0)
+			return -1;
+		*exact = last == after;
+		if (last <= after)
+			break;
+		if (add_new(all, procfd, after, last, since) != 0)
+			return -1;
+		after = last;
+	}
+	put_in_order(all);
+	return 0;
 }
 
 /* Add the children that one list names. */
@@ -137,7 +286,7 @@ add_children(struct processes *all, int procfd, const char *path)
 		return errno == ENOENT || errno == ESRCH ? 0 : -1;
 	(void)fd_take(&fd);
 	while (result == 0 && fscanf(file, "%d", &pid) == 1)
-		result = add_if_alive(all, procfd, (pid_t)pid);
+		result = add_if_alive(all, procfd, (pid_t)pid, NO_UIDS);
 	fclose(file);
 	return result;
 }
@@ -178,15 +327,27 @@ process_descendants(struct processes *all, int procfd, pid_t pid)
 }
 
 int
-process_signal(const struct process *p, int procfd, int sig)
+process_open(const struct process *p, int procfd)
 {
 	AUTO_FD int pidfd = sys_pidfd_open(p->pid);
 	struct process now;
 
 	if (pidfd < 0)
+		return -1;
+	if (process_read(&now, procfd, p->pid) != 0 || now.start != p->start) {
+		errno = ESRCH;
+		return -1;
+	}
+	return fd_take(&pidfd);
+}
+
+int
+process_signal(const struct process *p, int procfd, int sig)
+{
+	AUTO_FD int pidfd = process_open(p, procfd);
+
+	if (pidfd < 0)
 		return errno == ESRCH ? 0 : -1;
-	if (process_read(&now, procfd, p->pid) != 0 || now.start != p->start)
-		return 0;
 	if (sys_pidfd_send_signal(pidfd, sig) != 0 && errno != ESRCH)
 		return -1;
 	return 0;

@@ -13,7 +13,8 @@
 #include <sys/types.h>
 
 struct process {
-	pid_t pid, ppid;
+	pid_t pid, ppid, session;
+	uid_t uid;                /* the real one, where it was asked for; else (uid_t)-1 */
 	unsigned long long start; /* clock ticks since boot */
 	bool dead;                /* a zombie with no thread left; see process_parse_stat() */
 	char name[64];            /* untrusted, raw bytes */
@@ -35,14 +36,46 @@ int process_parse_stat(struct process *p, const char *text);
 /* Read /proc/PID/stat below procfd, a descriptor on /proc. -1: errno, ENOENT if there is none. */
 int process_read(struct process *p, int procfd, pid_t pid);
 
-/* All processes that procfd shows and that are not dead. -1: errno. */
+/*
+ * The caller itself, by the link /proc/self: a /proc of another pid namespace may have somebody else
+ * under its number. -1: errno, ENOENT also if procfd is such a /proc.
+ */
+int process_read_self(struct process *p, int procfd);
+
+/*
+ * Read the real uid from /proc/PID/status into p->uid. It is in no other file (the owner of /proc/PID is
+ * the effective one, and root if the process is not dumpable), so it is read only where it counts.
+ * -1: errno, as from process_read().
+ */
+int process_read_uid(struct process *p, int procfd);
+
+/* Add a copy of *p. -1: errno. */
+int processes_add(struct processes *all, const struct process *p);
+
+/*
+ * All processes that procfd shows and that are not dead, without those that a hidepid mount of /proc
+ * keeps from the caller. -1: errno.
+ */
 int process_list(struct processes *all, int procfd);
+
+/*
+ * The same, by pid and with the uids of those that started at `since` or later, as a picture of one
+ * instant: nobody who is alive at the end is missing. A plain listing can miss one that was made while it
+ * was being read, and so for ever one that makes itself anew all the time. What is made meanwhile is
+ * found by the numbers that were given out, until none were; the later the round, the fewer those are.
+ * *exact is false if that came to no end, or if the numbers began again from the bottom. procfd must show
+ * the caller's own pid namespace. -1: errno.
+ */
+int process_list_exact(struct processes *all, bool *exact, int procfd, unsigned long long since);
 
 /*
  * All descendants of pid that are not dead, found through the lists of children
  * (/proc/PID/task/TID/children), parents before children. -1: errno.
  */
 int process_descendants(struct processes *all, int procfd, pid_t pid);
+
+/* A pidfd for *p if it is still the same process. -1: errno, ESRCH when it is gone. */
+int process_open(const struct process *p, int procfd);
 
 /* Send sig to *p if it is still the same process. Returns 0 also when it is gone; -1: errno. */
 int process_signal(const struct process *p, int procfd, int sig);

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define REST(state, ppid, threads) \
-	state " " ppid " 1 1 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 " threads " 0 5421 0 0\n"
+	state " " ppid " 1 6 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 " threads " 0 5421 0 0\n"
 
 static void
 a_name_may_hold_anything(void **unused)
@@ -30,6 +30,8 @@ a_name_may_hold_anything(void **unused)
 	assert_int_equal(process_parse_stat(&p, "42 (x) R 1 ) ((\n)" REST(" S", "7", "1")), 0);
 	assert_int_equal(p.pid, 42);
 	assert_int_equal(p.ppid, 7);
+	assert_int_equal(p.session, 6);
+	assert_int_equal(p.uid, (uid_t)-1);
 	assert_int_equal(p.start, 5421);
 	assert_false(p.dead);
 	assert_string_equal(p.name, "x) R 1 ) ((\n");
@@ -161,6 +163,107 @@ the_list_holds_the_living_and_not_the_dead(void **unused)
 }
 
 static void
+a_process_knows_itself(void **unused)
+{
+	AUTO_FD int procfd = open("/proc", O_PATH | O_DIRECTORY), other = open("/", O_PATH);
+	struct process p;
+
+	(void)unused;
+	assert_int_equal(process_read_self(&p, procfd), 0);
+	assert_int_equal(p.pid, getpid());
+	assert_int_equal(p.ppid, getppid());
+	assert_int_equal(p.session, getsid(0));
+	assert_int_equal(process_read_uid(&p, procfd), 0);
+	assert_int_equal(p.uid, getuid());
+	p.pid = 0;
+	assert_int_equal(process_read_uid(&p, procfd), -1);
+	assert_int_equal(errno, ENOENT);
+	assert_int_equal(process_read_self(&p, other), -1);
+}
+
+static void
+call_itself_somebody_elses(void)
+{
+	prctl(PR_SET_NAME, "x\nUid:\t77");
+}
+
+static void
+an_exact_list_has_all_once_and_in_order(void **unused)
+{
+	AUTO_FD int procfd = open("/proc", O_PATH | O_DIRECTORY);
+	pid_t pid = child(call_itself_somebody_elses);
+	struct processes all;
+	struct process self;
+	bool exact = false, found = false;
+
+	(void)unused;
+	assert_int_equal(process_read_self(&self, procfd), 0);
+	/* Numbers can begin again from the bottom at any time, but not each time. */
+	for (int i = 0; i < 100 && !exact; i++) {
+		if (i > 0)
+			processes_free(&all);
+		assert_int_equal(process_list_exact(&all, &exact, procfd, self.start + 1), 0);
+	}
+	assert_true(exact);
+	for (size_t i = 0; i < all.count; i++) {
+		const struct process *p = &all.list[i];
+
+		assert_true(i == 0 || all.list[i - 1].pid < p->pid);
+		if (p->start <= self.start)
+			assert_int_equal(p->uid, (uid_t)-1);
+		if (p->pid == pid) {
+			found = true;
+			assert_true(p->start <= self.start || p->uid == getuid());
+		}
+	}
+	assert_true(found);
+	processes_free(&all);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void *
+end_at_once(void *unused)
+{
+	return unused;
+}
+
+static void *
+start_threads(void *stop)
+{
+	pthread_t thread;
+
+	while (!*(volatile bool *)stop)
+		if (pthread_create(&thread, NULL, end_at_once, NULL) == 0)
+			(void)pthread_join(thread, NULL);
+	return NULL;
+}
+
+static void
+threads_are_not_taken_for_processes(void **unused)
+{
+	AUTO_FD int procfd = open("/proc", O_PATH | O_DIRECTORY);
+	volatile bool stop = false;
+	pthread_t thread;
+
+	(void)unused;
+	assert_int_equal(pthread_create(&thread, NULL, start_threads, (void *)&stop), 0);
+	for (int i = 0; i < 100; i++) {
+		struct processes all;
+		bool exact;
+
+		assert_int_equal(process_list_exact(&all, &exact, procfd, 0), 0);
+		for (size_t k = 0; k < all.count; k++)
+			assert_true(all.list[k].pid == getpid() || all.list[k].ppid != getppid() ||
+			    all.list[k].session != getsid(0) ||
+			    strcmp(all.list[k].name, "process_test") != 0);
+		processes_free(&all);
+	}
+	stop = true;
+	assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+static void
 a_signal_reaches_only_the_process_it_was_meant_for(void **unused)
 {
 	AUTO_FD int procfd = open("/proc", O_PATH | O_DIRECTORY);
@@ -240,6 +343,9 @@ main(void)
 		cmocka_unit_test(what_is_no_stat_is_refused),
 		cmocka_unit_test(descendants_are_found_through_the_lists_of_children),
 		cmocka_unit_test(the_list_holds_the_living_and_not_the_dead),
+		cmocka_unit_test(a_process_knows_itself),
+		cmocka_unit_test(an_exact_list_has_all_once_and_in_order),
+		cmocka_unit_test(threads_are_not_taken_for_processes),
 		cmocka_unit_test(a_signal_reaches_only_the_process_it_was_meant_for),
 		cmocka_unit_test(a_process_whose_first_thread_ended_is_alive),
 	};
