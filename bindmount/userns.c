@@ -25,6 +25,7 @@ write_file(const char *path, const char *text)
 	return write(fd, text, strlen(text)) == (ssize_t)strlen(text) ? 0 : -1;
 }
 
+/* -1 if there is no such number. */
 static long
 read_number(const char *path)
 {
@@ -37,8 +38,8 @@ read_number(const char *path)
 	return number;
 }
 
-const char *
-userns_cure(int errnum)
+static const char *
+find_cure(int errnum)
 {
 	if (read_number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == 1)
 		return "AppArmor restricts unprivileged user namespaces here: give this program a "
@@ -53,6 +54,16 @@ userns_cure(int errnum)
 	return "this machine or container refuses unprivileged user namespaces: allow them (in a "
 	       "container a seccomp profile that lets clone, unshare and mount through, and an "
 	       "unmasked /proc), or choose --isolation none";
+}
+
+const char *
+userns_cure(int errnum)
+{
+	int saved = errno;
+	const char *cure = find_cure(errnum);
+
+	errno = saved;
+	return cure;
 }
 
 int

@@ -16,7 +16,7 @@ int userns_map_identity(uid_t uid, gid_t gid, struct error *e);
 
 /*
  * What to do on this machine when an unprivileged user namespace, or a mount in one, was refused
- * with errnum. A string constant.
+ * with errnum. A string constant. Leaves errno alone: it is called beside it, as an argument.
  */
 const char *userns_cure(int errnum);
 

@@ -34,9 +34,10 @@ statusfile_open(struct statusfile *f, const struct options *o, mode_t mask, stru
 		return use_descriptor(f, o->status_fd, e);
 	if (o->status_path == NULL)
 		return 0;
-	/* O_NONBLOCK: a FIFO without a reader is an error, not a wait. */
+	/* O_NONBLOCK: a FIFO without a reader is an error, not a wait. Whatever the umask says, the owner
+	 * has to be able to put the file back. */
 	f->fd = open(o->status_path, O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-	    0666 & ~mask);
+	    (0666 & ~mask) | 0600);
 	if (f->fd < 0 || fstat(f->fd, &st) != 0)
 		return error_set(e, errno, "name a file that can be written", "--status: can't open %s",
 		    o->status_path);
