@@ -21,6 +21,7 @@ outcome_free(struct outcome *o)
 {
 	findings_free(&o->findings);
 	leftovers_free(&o->leftovers);
+	processes_free(&o->swept);
 	free(o->survivors);
 	o->survivors = NULL;
 	o->n_survivors = 0;

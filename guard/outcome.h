@@ -8,6 +8,7 @@
 #include "guard/leftovers.h"
 #include "guard/limits.h"
 #include "guard/options.h"
+#include "guard/process.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -45,6 +46,11 @@ struct outcome {
 	struct survivor *survivors; /* the first of them; owned */
 	size_t n_survivors;         /* listed */
 	size_t survivors_total;     /* counted; may be more than listed */
+	enum sweep_mode sweep;  /* that took place; SWEEP_DEFAULT: none */
+	struct processes swept; /* the first of what it found: killed, or only reported; owned */
+	size_t swept_total;     /* counted */
+	bool sweep_clean;       /* it found nothing, or nothing any more */
+	bool sweep_failed;      /* it could not end all it found; then there is no proof either */
 	struct findings findings;
 	struct leftovers leftovers; /* what others hold on the guarded files */
 	bool published;

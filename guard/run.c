@@ -10,6 +10,7 @@
 #include "guard/status.h"
 #include "guard/statusfile.h"
 #include "guard/supervise.h"
+#include "guard/sweep.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -29,10 +30,14 @@ struct job {
 	struct life life;
 	struct cgroup cgroup;
 	struct janitor janitor;
+	struct sweep_scope sweep;
 	struct outcome *out;
 };
 
-enum { STATUS_ROOM = 64 * 1024 }; /* what the status object is likely to take at the most */
+enum {
+	STATUS_ROOM = 64 * 1024, /* what the status object is likely to take at the most */
+	SWEEP_MS = 3000,         /* nothing that is killed takes longer to end, unless it never does */
+};
 
 static bool
 publishes(const struct job *j)
@@ -128,13 +133,46 @@ reserve(const struct job *j, struct error *e)
 	return 0;
 }
 
+/* A leg with a pid namespace of its own is looked for outside of it only if that is asked for. */
+static int
+open_sweep(struct job *j, struct error *e)
+{
+	enum sweep_mode asked = j->options->sweep;
+
+	if (asked == SWEEP_OFF || (asked == SWEEP_DEFAULT && has_pid_namespace(j->options)))
+		return 0;
+	return sweep_scope_open(&j->sweep, e);
+}
+
+/* Before the leg's output is drained: what left its tree may hold that as well. */
+static void
+sweep_up(void *arg)
+{
+	struct job *j = arg;
+	struct outcome *out = j->out;
+	enum sweep_mode mode = sweep_mode(j->options->sweep, out->proof, &j->sweep);
+	int64_t bound = j->life.cancelled ? LIFE_CANCELLED_LAST_GRACE_MS : SWEEP_MS;
+	struct sweep_result result;
+
+	if (j->sweep.procfd < 0 || mode == SWEEP_OFF)
+		return;
+	(void)sweep_run(&result, &j->sweep, mode, bound, &out->error);
+	out->sweep = mode;
+	out->swept = result.found;
+	out->swept_total = result.total;
+	out->sweep_clean = result.clean;
+	out->sweep_failed = mode == SWEEP_KILL && !result.clean;
+	if (out->sweep_failed)
+		out->proof = PROOF_NONE;
+}
+
 /* Done while the leg's namespaces are being made. */
 static int
 provide(void *arg, int reaper_pidfd, struct error *e)
 {
 	struct job *j = arg;
 
-	if (record(j, e) != 0 || reserve(j, e) != 0)
+	if (record(j, e) != 0 || reserve(j, e) != 0 || open_sweep(j, e) != 0)
 		return -1;
 	return janitor_start(&j->janitor, j->snapshot, reaper_pidfd, e);
 }
@@ -155,7 +193,7 @@ run_leg(struct job *j, struct error *e)
 		.umask = j->startup->umask,
 		.nofile = j->startup->nofile,
 	};
-	const struct meanwhile meanwhile = {.work = provide, .arg = j};
+	const struct meanwhile meanwhile = {.work = provide, .gone = sweep_up, .arg = j};
 
 	j->out->isolation = j->options->isolation;
 	j->out->scopes = j->plan.scopes;
@@ -198,7 +236,7 @@ decide(const struct job *j)
 	const struct lane_facts facts = {
 		.tampered = out->findings.count > 0,
 		.survivors = out->proof == PROOF_NONE ||
-		    (o->fail_on_survivors && out->survivors_total > 0),
+		    (o->fail_on_survivors && out->survivors_total + out->swept_total > 0),
 		.cancelled = j->life.cancelled,
 		.timed_out = out->timed_out,
 		.overflowed = out->overflowed,
@@ -355,7 +393,8 @@ run(const struct options *o, const struct startup *startup, char **env, struct o
     char **text, struct error *e)
 {
 	struct job j = {.options = o, .startup = startup, .status = {.fd = -1},
-		.cgroup = {.parent = -1, .dir = -1}, .janitor = JANITOR_NONE, .out = out};
+		.cgroup = {.parent = -1, .dir = -1}, .janitor = JANITOR_NONE,
+		.sweep = {.procfd = -1}, .out = out};
 	int result = -1;
 
 	*text = NULL;
@@ -372,6 +411,7 @@ run(const struct options *o, const struct startup *startup, char **env, struct o
 	if (result != 0)
 		refuse(&j, e);
 	janitor_wait(&j.janitor);
+	sweep_scope_close(&j.sweep);
 	cgroup_remove(&j.cgroup);
 	snapshot_free(j.snapshot);
 	plan_free(&j.plan);

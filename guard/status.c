@@ -110,18 +110,45 @@ append(json_t *list, json_t *item)
 }
 
 static json_t *
+process(pid_t pid, pid_t ppid, unsigned long long start, const char *name)
+{
+	return json_pack("{s:i, s:i, s:I, s:o}", "pid", (int)pid, "ppid", (int)ppid, "start",
+	    (json_int_t)start, "name", untrusted(name));
+}
+
+static json_t *
 survivors(const struct outcome *o)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; list != NULL && i < o->n_survivors; i++) {
 		const struct survivor *s = &o->survivors[i];
-		json_t *item = json_pack("{s:i, s:i, s:I, s:o}", "pid", (int)s->pid, "ppid",
-		    (int)s->ppid, "start", (json_int_t)s->start, "name", untrusted(s->name));
+		json_t *item = process(s->pid, s->ppid, s->start, s->name);
 
 		list = append(list, item);
 	}
 	return json_pack("{s:I, s:o}", "count", (json_int_t)o->survivors_total, "list", list);
+}
+
+static json_t *
+sweep_or_null(const struct outcome *o)
+{
+	json_t *list;
+
+	if (o->sweep == SWEEP_DEFAULT)
+		return json_null();
+	list = json_array();
+	for (size_t i = 0; list != NULL && i < o->swept.count; i++) {
+		const struct process *p = &o->swept.list[i];
+
+		if (json_array_append_new(list,
+			process(p->pid, p->ppid, p->start, p->name)) != 0) {
+			json_decref(list);
+			list = NULL;
+		}
+	}
+	return json_pack("{s:s, s:I, s:o, s:b}", "mode", o->sweep == SWEEP_KILL ? "kill" : "report",
+	    "count", (json_int_t)o->swept_total, "found", list, "clean", o->sweep_clean);
 }
 
 static json_t *
@@ -163,7 +190,7 @@ object(const struct outcome *o)
 	/* A key and its value to a line. */
 	/* clang-format off */
 	return json_pack("{s:s, s:i, s:s, s:i, s:s, s:o, s:o, s:o, s:b, s:b, s:s, s:b, s:b, "
-			 "s:s, s:o, s:b, s:o, s:o, s:b, s:o}",
+			 "s:s, s:o, s:o, s:b, s:o, s:o, s:b, s:o}",
 	    "version", LEGGUARD_VERSION,
 	    "schema", SCHEMA,
 	    "class", lane_name(o->lane),
@@ -179,6 +206,7 @@ object(const struct outcome *o)
 	    "landlock_scopes", o->scopes,
 	    "proof", proof_name(o->proof),
 	    "survivors", survivors(o),
+	    "sweep", sweep_or_null(o),
 	    "tampered", o->findings.count > 0,
 	    "findings", findings(&o->findings),
 	    "leftovers", leftovers(&o->leftovers),
@@ -256,21 +284,56 @@ note_limits(FILE *out, const struct outcome *o)
 }
 
 static void
+note_process(FILE *out, size_t index, pid_t pid, const char *name)
+{
+	char text[4 * sizeof((struct process *)NULL)->name + 1];
+
+	if (index < NAMES_NOTED)
+		fprintf(out, "%s %s (pid %d)", index == 0 ? ":" : ",",
+		    error_visible(text, sizeof text, name), (int)pid);
+}
+
+/* The end of a line that names those of the first that were listed. */
+static void
+note_rest(FILE *out, size_t listed, size_t total)
+{
+	size_t named = listed < NAMES_NOTED ? listed : NAMES_NOTED;
+
+	fprintf(out, "%s\n", named > 0 && named < total ? ", ..." : "");
+}
+
+static void
 note_survivors(FILE *out, const struct outcome *o)
 {
-	size_t named = o->n_survivors < NAMES_NOTED ? o->n_survivors : NAMES_NOTED;
-
 	if (o->survivors_total == 0)
 		return;
 	fprintf(out, "legguard: killed %zu process%s the leg left running", o->survivors_total,
 	    o->survivors_total == 1 ? "" : "es");
-	for (size_t i = 0; i < named; i++) {
-		char name[4 * sizeof o->survivors[i].name + 1];
+	for (size_t i = 0; i < o->n_survivors; i++)
+		note_process(out, i, o->survivors[i].pid, o->survivors[i].name);
+	note_rest(out, o->n_survivors, o->survivors_total);
+}
 
-		error_visible(name, sizeof name, o->survivors[i].name);
-		fprintf(out, "%s %s (pid %d)", i == 0 ? ":" : ",", name, (int)o->survivors[i].pid);
-	}
-	fprintf(out, "%s\n", named > 0 && named < o->survivors_total ? ", ..." : "");
+/* What the sweep could not end is an error; what it found and ended, or only found, is not. */
+static void
+note_sweep(FILE *out, const struct outcome *o, bool quiet)
+{
+	const char *es = o->swept_total == 1 ? "" : "es";
+
+	if (o->swept_total == 0 || (quiet && !o->sweep_failed))
+		return;
+	if (o->sweep_failed)
+		fprintf(out, "legguard: leg left %zu process%s running after it ended",
+		    o->swept_total, es);
+	else if (o->sweep == SWEEP_KILL)
+		fprintf(out, "legguard: killed %zu process%s that had left the leg's tree",
+		    o->swept_total, es);
+	else
+		fprintf(out, "legguard: found %zu process%s that may have left the leg's tree",
+		    o->swept_total, es);
+	for (size_t i = 0; i < o->swept.count; i++)
+		note_process(out, i, o->swept.list[i].pid, o->swept.list[i].name);
+	note_rest(out, o->swept.count, o->swept_total);
 }
 
 /* What --quiet leaves out as well as what it does not, in the order in which it happened. */
@@ -290,6 +353,7 @@ note_all(FILE *out, const struct outcome *o, bool quiet)
 	}
 	if (!quiet)
 		note_leftovers(out, &o->leftovers);
+	note_sweep(out, o, quiet);
 	if (o->proof == PROOF_NONE)
 		fputs("legguard: there is no proof that everything the leg started is dead\n", out);
 	note_findings(out, &o->findings, quiet);

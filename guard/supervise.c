@@ -367,6 +367,8 @@ run_life(struct watch *w, const struct leg_plan *plan, const struct meanwhile *m
 		turn(w);
 	waited = reaper_wait(&w->reaper) == 0;
 	conclude(w, plan, waited);
+	if (meanwhile->gone != NULL)
+		meanwhile->gone(meanwhile->arg);
 	for (size_t i = 0; i < STREAMS; i++)
 		pass_output(w, &w->relay[i]);
 	while (!drained(w, w->out->proof != PROOF_NONE))

@@ -15,6 +15,9 @@
  */
 struct meanwhile {
 	int (*work)(void *arg, int reaper_pidfd, struct error *e);
+	/* Called once in any case, when the reaper is gone and the outcome says what that proves: the last
+	 * chance to end what may still hold the leg's output. NULL: nothing is to be done. */
+	void (*gone)(void *arg);
 	void *arg;
 };
 

@@ -69,7 +69,7 @@ a_clean_run_has_every_key(void **state)
 {
 	static const char *const keys[] = {"version", "schema", "class", "exit_status", "origin",
 	    "leg", "exec_error", "cancelled", "timed_out", "overflowed", "isolation", "confined", "landlock_scopes", "proof",
-	    "survivors", "tampered", "findings", "leftovers", "published", "error"};
+	    "survivors", "sweep", "tampered", "findings", "leftovers", "published", "error"};
 	const struct outcome o = {.leg_ended = true,
 	    .isolation = ISOLATION_NAMESPACE,
 	    .scopes = true,
@@ -99,6 +99,7 @@ a_clean_run_has_every_key(void **state)
 	expect_int(json_object_get(root, "survivors"), "count", 0);
 	assert_int_equal(
 	    json_array_size(json_object_get(json_object_get(root, "survivors"), "list")), 0);
+	expect_null(root, "sweep");
 	expect_bool(root, "tampered", false);
 	assert_int_equal(json_array_size(json_object_get(root, "findings")), 0);
 	expect_bool(root, "published", true);
@@ -229,6 +230,38 @@ untrusted_text_is_encoded(void **state)
 	findings_free(&o.findings);
 }
 
+static void
+what_a_sweep_found_is_told(void **state)
+{
+	struct process found[] = {
+	    {.pid = 7, .ppid = 1, .start = 123456789012ULL, .name = "x\n"}, {.pid = 8, .name = ""}};
+	struct outcome o = {.sweep = SWEEP_KILL,
+	    .swept = {.list = found, .count = 2},
+	    .swept_total = 5,
+	    .sweep_failed = true};
+	json_t *root = render(&o), *sweep = json_object_get(root, "sweep"), *one;
+
+	(void)state;
+	assert_string_equal(text_of(sweep, "mode"), "kill");
+	expect_int(sweep, "count", 5);
+	expect_bool(sweep, "clean", false);
+	assert_int_equal(json_array_size(json_object_get(sweep, "found")), 2);
+	one = json_array_get(json_object_get(sweep, "found"), 0);
+	expect_int(one, "pid", 7);
+	expect_int(one, "ppid", 1);
+	expect_int(one, "start", 123456789012LL);
+	assert_string_equal(text_of(one, "name"), "x\\n");
+	json_decref(root);
+	o = (struct outcome){.sweep = SWEEP_REPORT, .sweep_clean = true};
+	root = render(&o);
+	sweep = json_object_get(root, "sweep");
+	assert_string_equal(text_of(sweep, "mode"), "report");
+	expect_int(sweep, "count", 0);
+	expect_bool(sweep, "clean", true);
+	assert_int_equal(json_array_size(json_object_get(sweep, "found")), 0);
+	json_decref(root);
+}
+
 /* jansson's memory: so many allocations succeed, then none does. */
 static size_t granted;
 
@@ -242,7 +275,10 @@ static void
 without_memory_there_is_an_error_and_no_object(void **state)
 {
 	struct survivor survivors[] = {{.pid = 7, .name = "x"}};
+	struct process found[] = {{.pid = 7, .name = "x"}};
 	struct outcome o = {.leg_ended = true,
+	    .sweep = SWEEP_KILL,
+	    .swept = {.list = found, .count = 1},
 	    .wait_status = SIGNALLED(SIGKILL),
 	    .exec_errno = ENOENT,
 	    .cancel_signal = SIGINT,
@@ -379,6 +415,36 @@ killed_processes_are_named_up_to_eight(void **state)
 }
 
 static void
+what_a_sweep_found_is_noted(void **state)
+{
+	struct process found[] = {{.pid = 7, .name = "a\t"}, {.pid = 8, .name = "b"}};
+	struct outcome o = {.proof = PROOF_SUBREAPER, .sweep = SWEEP_KILL, .sweep_clean = true};
+
+	(void)state;
+	expect_notes(&o, false, "");
+	o.swept = (struct processes){.list = found, .count = 2};
+	o.swept_total = 2;
+	expect_notes(&o, false,
+	    "legguard: killed 2 processes that had left the leg's tree: a\\t (pid 7), b (pid 8)\n");
+	expect_notes(&o, true, "");
+	o.sweep = SWEEP_REPORT;
+	o.swept.count = o.swept_total = 1;
+	expect_notes(&o, false,
+	    "legguard: found 1 process that may have left the leg's tree: a\\t (pid 7)\n");
+	expect_notes(&o, true, "");
+	o.sweep = SWEEP_KILL;
+	o.sweep_failed = true;
+	o.proof = PROOF_NONE;
+	o.swept_total = 9;
+	expect_notes(&o, true,
+	    "legguard: leg left 9 processes running after it ended: a\\t (pid 7), ...\n"
+	    "legguard: there is no proof that everything the leg started is dead\n");
+	o.swept_total = o.swept.count = 0; /* they could not even be listed */
+	expect_notes(&o, true,
+	    "legguard: there is no proof that everything the leg started is dead\n");
+}
+
+static void
 errors_are_noted_even_quietly(void **state)
 {
 	struct outcome o = {.exec_errno = EACCES,
@@ -449,6 +515,7 @@ main(void)
 	    cmocka_unit_test(a_leg_ends_by_a_signal_or_never_was),
 	    cmocka_unit_test(facts_of_a_bad_run_are_told),
 	    cmocka_unit_test(untrusted_text_is_encoded),
+	    cmocka_unit_test(what_a_sweep_found_is_told),
 	    cmocka_unit_test(without_memory_there_is_an_error_and_no_object),
 	    cmocka_unit_test(a_clean_run_needs_no_notes),
 	    cmocka_unit_test(an_unconfined_run_is_noted),
@@ -456,6 +523,7 @@ main(void)
 	    cmocka_unit_test(an_end_at_a_limit_is_noted_with_it),
 	    cmocka_unit_test(each_finding_is_noted_and_quietly_those_that_remain),
 	    cmocka_unit_test(killed_processes_are_named_up_to_eight),
+	    cmocka_unit_test(what_a_sweep_found_is_noted),
 	    cmocka_unit_test(errors_are_noted_even_quietly),
 	    cmocka_unit_test(a_finished_outcome_gives_back_what_it_holds),
 	};

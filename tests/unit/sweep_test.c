@@ -235,6 +235,7 @@ the_mode_follows_from_the_proof_unless_it_is_given(void **state)
 	assert_int_equal(sweep_mode(SWEEP_DEFAULT, PROOF_NONE, &s), SWEEP_KILL);
 	assert_int_equal(sweep_mode(SWEEP_DEFAULT, PROOF_SUBREAPER, &s), SWEEP_KILL);
 	assert_int_equal(sweep_mode(SWEEP_DEFAULT, PROOF_PID_NAMESPACE, &s), SWEEP_OFF);
+	assert_int_equal(sweep_mode(SWEEP_DEFAULT, PROOF_CGROUP, &s), SWEEP_OFF);
 	assert_int_equal(sweep_mode(SWEEP_REPORT, PROOF_PID_NAMESPACE, &s), SWEEP_REPORT);
 	assert_int_equal(sweep_mode(SWEEP_OFF, PROOF_NONE, &s), SWEEP_OFF);
 	s.whole_machine = true;
