@@ -2,8 +2,9 @@
  * deny SYSCALL=ERRNO[,SYSCALL=ERRNO]... COMMAND [ARG]...
  *
  * Runs a command under a seccomp filter that makes the named system calls fail, the way old kernels
- * (ENOSYS) and container engines (EPERM) do. `clone-newuser` and `clone-newpid` stand for clone(2)
- * with that flag: filters can look into clone's argument, but not into clone3's.
+ * (ENOSYS) and container engines (EPERM) do; with ERRNO 0 they do nothing and say that all is well.
+ * `clone-newuser` and `clone-newpid` stand for clone(2) with that flag: filters can look into clone's
+ * argument, but not into clone3's.
  */
 #include <err.h>
 #include <errno.h>
@@ -35,6 +36,7 @@ static const struct {
 	{ "fallocate", SYS_fallocate, 0 },
 	{ "pidfd_open", SYS_pidfd_open, 0 },
 	{ "pidfd_send_signal", SYS_pidfd_send_signal, 0 },
+	{ "kill", SYS_kill, 0 },
 	{ "close_range", SYS_close_range, 0 },
 	{ "landlock_create_ruleset", 444, 0 },
 	{ "openat2", SYS_openat2, 0 },
@@ -44,7 +46,7 @@ static const struct {
 static const struct {
 	const char *name;
 	unsigned int value;
-} errnos[] = { { "EPERM", EPERM }, { "ENOSYS", ENOSYS }, { "EACCES", EACCES },
+} errnos[] = { { "0", 0 }, { "EPERM", EPERM }, { "ENOSYS", ENOSYS }, { "EACCES", EACCES },
 	{ "EINVAL", EINVAL }, { "ENOSPC", ENOSPC }, { "EOPNOTSUPP", EOPNOTSUPP } };
 
 static struct sock_filter prog[256];
