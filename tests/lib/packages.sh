@@ -40,6 +40,8 @@ packages_want_tests() {
 	packages_want bwrap bubblewrap
 	packages_want socat socat
 	packages_want rg ripgrep
+	packages_want git git
+	packages_want shellcheck shellcheck
 	packages_want npm npm
 	packages_want node nodejs
 	if ((EUID == 0)); then
