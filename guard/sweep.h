@@ -48,10 +48,9 @@ struct sweep_scope {
 enum { SWEEP_FOUND_MAX = 1024 }; /* that many are kept; all are counted and killed */
 
 struct sweep_result {
-	struct processes
-	    found;    /* those found; in SWEEP_KILL that was not clean, those found last */
-	size_t total; /* their number; may be more than are kept */
-	bool clean;   /* the last listing was settled and empty */
+	struct processes found; /* after a SWEEP_KILL that is not clean, those found last */
+	size_t total;           /* their number; may be more than are kept */
+	bool clean;             /* the last listing was settled and empty */
 };
 
 /* The caller's own scope, to be called before the leg can start, and given back in either case. */
