@@ -48,6 +48,19 @@ is_locked(int fd)
 	return fcntl(fd, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
 }
 
+bool
+leftovers_none(int fd)
+{
+	struct stat st;
+
+	/* A write lease is given only while nobody else has the file open at all, so nobody holds a
+	 * lock either. Readers, who do no harm, refuse it too. */
+	if (fcntl(fd, F_SETLEASE, F_WRLCK) != 0)
+		return false;
+	(void)fcntl(fd, F_SETLEASE, F_UNLCK);
+	return fstat(fd, &st) == 0 && st.st_nlink <= 1;
+}
+
 int
 leftovers_look(struct leftovers *l, int fd, const char *path, bool before)
 {

@@ -34,7 +34,13 @@ struct leftovers {
  */
 int leftovers_look(struct leftovers *l, int fd, const char *path, bool before);
 
-/* The same by path; what is not a regular file is passed over. */
+/*
+ * True if nobody else has the file open that fd, the caller's only descriptor on it, is open on for
+ * writing, and it has no other name. False says nothing: then ask leftovers_look().
+ */
+bool leftovers_none(int fd);
+
+/* leftovers_look() by path; what is not a regular file is passed over. */
 int leftovers_look_at(struct leftovers *l, const char *path, bool before);
 
 /* "open for writing by another process", ... */

@@ -136,8 +136,10 @@ list_survivors(const struct state *s, struct processes *all)
 	return 0;
 }
 
-/* Reap all that have ended. True if the leg's main process was among them. */
-static bool
+enum reaped { REAPED_OTHERS, REAPED_LEG, REAPED_LAST };
+
+/* Reap all that have ended, and say whether the leg's main process, or every child, was among them. */
+static enum reaped
 reap(const struct state *s, int *wait_status)
 {
 	bool ended = false;
@@ -149,7 +151,9 @@ reap(const struct state *s, int *wait_status)
 			*wait_status = status;
 			ended = true;
 		}
-	return ended;
+	if (!ended)
+		return REAPED_OTHERS;
+	return pid < 0 && errno == ECHILD ? REAPED_LAST : REAPED_LEG;
 }
 
 static bool
@@ -193,16 +197,20 @@ kill_descendants(const struct state *s)
 	return false;
 }
 
+/*
+ * Orphans come to this process, so without a child it has no descendant either: then there is nothing to
+ * list or to kill.
+ */
 static _Noreturn void
-finish(const struct state *s, int wait_status)
+finish(const struct state *s, int wait_status, bool alone)
 {
 	struct reaper_message m = {.kind = REAPER_ENDED, .wait_status = wait_status};
 	struct processes all;
 
-	if (list_survivors(s, &all) == 0)
+	if (!alone && list_survivors(s, &all) == 0)
 		describe_survivors(&m, &all);
 	if (!s->plan.pid_namespace)
-		m.all_dead = kill_descendants(s);
+		m.all_dead = alone || kill_descendants(s);
 	send_message(s, &m);
 	_exit(0);
 }
@@ -270,6 +278,7 @@ static _Noreturn void
 reaper_main(struct state *s)
 {
 	struct signalfd_siginfo info;
+	enum reaped reaped;
 	int wait_status = 0;
 
 	prctl(PR_SET_NAME, "leg-reaper");
@@ -288,8 +297,9 @@ reaper_main(struct state *s)
 		/* Several ends may be one signal: empty the descriptor, then ask for all. */
 		while (read(s->signals, &info, sizeof info) > 0)
 			continue;
-		if (reap(s, &wait_status))
-			finish(s, wait_status);
+		reaped = reap(s, &wait_status);
+		if (reaped != REAPED_OTHERS)
+			finish(s, wait_status, reaped == REAPED_LAST);
 	}
 }
 

@@ -312,10 +312,13 @@ look_again(struct job *j)
 
 	for (size_t i = 0; i < j->plan.n_requests; i++) {
 		const struct guard_request *r = &j->plan.requests[i];
-		int fd = r->path != j->status.path ? snapshot_let_go(j->snapshot,
-							 snapshot_index(j->snapshot, i))
-						   : -1;
+		size_t index = snapshot_index(j->snapshot, i);
+		int fd;
 
+		if (r->path == j->status.path ||
+		    leftovers_none(snapshot_descriptor(j->snapshot, index)))
+			continue;
+		fd = snapshot_let_go(j->snapshot, index);
 		if (fd >= 0 && leftovers_look(&out->leftovers, fd, r->path, false) != 0)
 			error_set(&out->error, errno, NULL, "can't note what others hold");
 	}

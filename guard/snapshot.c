@@ -241,6 +241,12 @@ snapshot_free(struct snapshot *s)
 }
 
 int
+snapshot_descriptor(const struct snapshot *s, size_t index)
+{
+	return s->files[index].content->fd;
+}
+
+int
 snapshot_let_go(struct snapshot *s, size_t index)
 {
 	struct content *c = s->files[index].content;

@@ -125,6 +125,9 @@ void snapshot_inherit(const struct snapshot *s, bool inherit);
  */
 int snapshot_close_others(const struct snapshot *s, const int *keep, size_t n);
 
+/* The descriptor on file `index`, which stays the snapshot's. */
+int snapshot_descriptor(const struct snapshot *s, size_t index);
+
 /*
  * For when nothing is to be written any more: give back what is reserved, and the descriptor that can
  * write file `index`. Returns one that can only read, which stays the snapshot's, or -1 with errno.
