@@ -36,11 +36,10 @@ request(struct plan *p, const char *path, const char *source)
 	p->requests[p->n_requests++] = (struct guard_request){.path = path, .source = source};
 }
 
-static int
-plan_requests(struct plan *p, char *const *env, const char *status_path, struct error *e)
+int
+plan_begin(struct plan *p, const struct options *o, char *const *env, struct error *e)
 {
-	const struct options *o = p->options;
-
+	*p = (struct plan){.options = o, .output_request = PLAN_NO_OUTPUT};
 	p->requests = calloc(FILE_COMMANDS + o->guard.count + 1, sizeof *p->requests);
 	if (p->requests == NULL)
 		return error_set(e, errno, NULL, "can't plan the run");
@@ -55,12 +54,13 @@ plan_requests(struct plan *p, char *const *env, const char *status_path, struct 
 	}
 	for (size_t i = 0; i < o->guard.count; i++)
 		request(p, o->guard.list[i], "--guard");
-	if (status_path != NULL)
-		request(p, status_path, "--status");
-	if (o->n_outputs > 0 && p->output_request == PLAN_NO_OUTPUT)
-		return error_set(e, 0, "run it in a step, or set GITHUB_OUTPUT to an existing file",
-		    "--set-output: GITHUB_OUTPUT names no file");
 	return 0;
+}
+
+void
+plan_guard_status(struct plan *p, const char *path, const char *source)
+{
+	request(p, path, source);
 }
 
 static int
@@ -106,18 +106,20 @@ plan_directory(struct plan *p, struct error *e)
 }
 
 int
-plan_make(struct plan *p, const struct options *o, char *const *env, const char *status_path,
-    struct error *e)
+plan_make(struct plan *p, char *const *env, struct error *e)
 {
-	*p = (struct plan){.options = o, .output_request = PLAN_NO_OUTPUT};
+	const struct options *o = p->options;
+
 	p->view.fresh_proc = o->isolation == ISOLATION_NAMESPACE && !o->share_pid;
 	if (o->isolation == ISOLATION_NAMESPACE && geteuid() == 0)
 		return error_set(e, 0,
 		    "start it as an ordinary user, as in \"setpriv --reuid 1001 --regid 1001 "
 		    "--clear-groups legguard run ...\"; --isolation none runs the leg unconfined",
 		    "started as root: a user namespace does not confine a leg that is root");
-	if (plan_requests(p, env, status_path, e) != 0 || plan_read_only(p, e) != 0 ||
-	    plan_directory(p, e) != 0)
+	if (o->n_outputs > 0 && p->output_request == PLAN_NO_OUTPUT)
+		return error_set(e, 0, "run it in a step, or set GITHUB_OUTPUT to an existing file",
+		    "--set-output: GITHUB_OUTPUT names no file");
+	if (plan_read_only(p, e) != 0 || plan_directory(p, e) != 0)
 		return -1;
 	p->leg_env = environment_make(env, o, e);
 	if (p->leg_env == NULL)

@@ -26,11 +26,16 @@ struct plan {
 #define PLAN_NO_OUTPUT ((size_t)-1)
 
 /*
- * Make the plan. env is the launcher's environment; status_path is the status file to be guarded with
- * the rest, or NULL. *p is to be given back with plan_free() in either case.
+ * Begin the plan: the files to guard, as the options and env, the launcher's environment, name them. *p
+ * is to be given back with plan_free() in either case.
  */
-int plan_make(struct plan *p, const struct options *o, char *const *env, const char *status_path,
-    struct error *e);
+int plan_begin(struct plan *p, const struct options *o, char *const *env, struct error *e);
+
+/* Guard the status file as well: the last request. source is the option that led to it. */
+void plan_guard_status(struct plan *p, const char *path, const char *source);
+
+/* Make the rest of the plan. */
+int plan_make(struct plan *p, char *const *env, struct error *e);
 
 /*
  * With the snapshot taken: check what the launcher publishes to, and the descriptors 0 to 2, for what

@@ -51,7 +51,7 @@ output_index(const struct job *j)
 	return snapshot_index(j->snapshot, j->plan.output_request);
 }
 
-/* The status file is the last request that plan_make() was given, if there is one. */
+/* The status file is the last request, if there is one. */
 static size_t
 status_index(const struct job *j)
 {
@@ -99,13 +99,31 @@ make_cgroup(struct job *j, struct error *e)
 	return 0;
 }
 
+/* Before all that can be refused, so that a refusal has its status object. */
+static int
+begin(struct job *j, char **env, struct error *e)
+{
+	const struct options *o = j->options;
+
+	if (plan_begin(&j->plan, o, env, e) != 0)
+		return -1;
+	if (o->dry_run)
+		return 0;
+	if (statusfile_open(&j->status, o, j->plan.requests, j->plan.n_requests, j->startup->umask,
+		e) != 0)
+		return -1;
+	if (j->status.path != NULL)
+		plan_guard_status(&j->plan, j->status.path, j->status.option);
+	return 0;
+}
+
 /* What the leg's view is made from. */
 static int
 prepare(struct job *j, char **env, struct error *e)
 {
 	const struct options *o = j->options;
 
-	if (plan_make(&j->plan, o, env, j->status.path, e) != 0 ||
+	if (plan_make(&j->plan, env, e) != 0 ||
 	    snapshot_walk(&j->snapshot, j->plan.requests, j->plan.n_requests, o->allow_hard_links,
 		e) != 0)
 		return -1;
@@ -334,12 +352,14 @@ report(const struct job *j)
 	if (j->status.fd < 0)
 		return;
 	text = status_render(out, &out->error);
-	if (text == NULL)
+	if (text == NULL) {
 		result = -1;
-	else if (j->status.path != NULL && j->snapshot != NULL)
+	} else if (j->status.path != NULL && j->snapshot != NULL) {
 		result = snapshot_append(j->snapshot, status_index(j), text, strlen(text), &out->error);
-	else
+		(void)lseek(j->status.fd, 0, SEEK_END); /* whoever gave it to us goes on behind that */
+	} else {
 		result = statusfile_write(&j->status, text, &out->error);
+	}
 	if (result != 0)
 		override_status(out, EXIT_RESTORE);
 }
@@ -401,15 +421,15 @@ run(const struct options *o, const struct startup *startup, char **env, struct o
 	int result = -1;
 
 	*text = NULL;
-	if (o->dry_run) {
+	if (begin(&j, env, e) != 0) {
+		result = -1;
+	} else if (o->dry_run) {
 		if (prepare(&j, env, e) == 0 && record(&j, e) == 0 &&
 		    (*text = plan_describe(&j.plan, j.snapshot, e)) != NULL)
 			result = 0;
-	} else if (statusfile_open(&j.status, o, startup->umask, e) == 0) {
-		if (prepare(&j, env, e) == 0 && make_cgroup(&j, e) == 0 && run_leg(&j, e) == 0) {
-			settle(&j);
-			result = 0;
-		}
+	} else if (prepare(&j, env, e) == 0 && make_cgroup(&j, e) == 0 && run_leg(&j, e) == 0) {
+		settle(&j);
+		result = 0;
 	}
 	if (result != 0)
 		refuse(&j, e);

@@ -64,12 +64,10 @@ held_add(struct snapshot *s, struct chain_node *node, bool neighbour, bool read_
 	return (ssize_t)s->file_count++;
 }
 
-/* A path under one of these is one the runner made. */
-static bool
-is_runners(const struct chain_node *dir)
+bool
+snapshot_is_runners(const char *name)
 {
-	return strcmp(dir->name, "_runner_file_commands") == 0 ||
-	       strcmp(dir->name, "file_commands") == 0;
+	return strcmp(name, "_runner_file_commands") == 0 || strcmp(name, "file_commands") == 0;
 }
 
 static int
@@ -77,7 +75,7 @@ add_guarded(struct snapshot *s, struct chain_node *dir)
 {
 	struct chain_node **guarded;
 
-	if (!is_runners(dir))
+	if (!snapshot_is_runners(dir->name))
 		return 0;
 	for (size_t i = 0; i < s->guarded_count; i++)
 		if (s->guarded[i] == dir)

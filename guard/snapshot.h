@@ -29,6 +29,9 @@ struct guard_request {
 	const char *source; /* who named it, for messages: "GITHUB_OUTPUT" or "--guard" */
 };
 
+/* True for the name of a directory that the runner keeps file-command files in. */
+bool snapshot_is_runners(const char *name);
+
 /*
  * Begin a snapshot of n files: their names. Two requests that lead to one inode by the same path are
  * one file. A path under a directory named `_runner_file_commands` or `file_commands` makes that

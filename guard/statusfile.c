@@ -3,51 +3,242 @@
 
 #include "bindmount/cleanup.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int
-use_descriptor(struct statusfile *f, int fd, struct error *e)
+static const char elsewhere[] = "name a file of its own";
+
+static bool
+same(const struct stat *a, const struct stat *b)
 {
-	int flags = fcntl(fd, F_GETFL);
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* The directory part of a path: malloc'd, canonical; NULL if it is not there. */
+static char *
+directory_of(const char *path)
+{
+	AUTO_FREE char *copy = strdup(path);
+
+	return copy != NULL ? realpath(dirname(copy), NULL) : NULL;
+}
+
+static bool
+is_runners_directory(const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	return name != NULL && snapshot_is_runners(name + 1);
+}
+
+static bool
+lies_in(const char *directory, const struct stat *st)
+{
+	DIR *listing = opendir(directory);
+	const struct dirent *entry;
+	struct stat other;
+	bool found = false;
+
+	if (listing == NULL)
+		return false;
+	while (!found && (entry = readdir(listing)) != NULL)
+		found = fstatat(dirfd(listing), entry->d_name, &other, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    same(&other, st);
+	(void)closedir(listing);
+	return found;
+}
+
+/* The inode is that of a request, or of what the runner keeps beside one. */
+static int
+check_requests(const struct statusfile *f, const struct guard_request *requests, size_t n,
+    const struct stat *st, struct error *e)
+{
+	struct stat other;
+
+	for (size_t i = 0; i < n; i++)
+		if (stat(requests[i].path, &other) == 0 && same(&other, st))
+			return error_set(e, 0, elsewhere, "%s: that is the file that %s names",
+			    f->option, requests[i].source);
+	for (size_t i = 0; i < n; i++) {
+		AUTO_FREE char *directory = directory_of(requests[i].path);
+
+		if (directory != NULL && is_runners_directory(directory) && lies_in(directory, st))
+			return error_set(e, 0, elsewhere, "%s: that is a file in %s", f->option,
+			    directory);
+	}
+	return 0;
+}
+
+static int
+check_standard_descriptors(const struct statusfile *f, const struct stat *st, struct error *e)
+{
+	struct stat other;
+
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fstat(fd, &other) == 0 && same(&other, st))
+			return error_set(e, 0, elsewhere,
+			    "%s: descriptor %d is open on that file", f->option, fd);
+	return 0;
+}
+
+/* A file that is to be guarded, which f->path names. */
+static int
+check_file(const struct statusfile *f, const struct options *o,
+    const struct guard_request *requests, size_t n, const struct stat *st, struct error *e)
+{
+	AUTO_FREE char *directory = directory_of(f->path);
+
+	if (check_requests(f, requests, n, st, e) != 0 || check_standard_descriptors(f, st, e) != 0)
+		return -1;
+	if (directory != NULL && is_runners_directory(directory))
+		return error_set(e, 0, elsewhere, "%s: %s is the runner's directory", f->option,
+		    directory);
+	if (st->st_nlink > 1 && !o->allow_hard_links)
+		return error_set(e, 0, "remove its other names, or say --allow-hard-links",
+		    "%s: %s has %lu hard links", f->option, f->path, (unsigned long)st->st_nlink);
+	return 0;
+}
+
+static int
+refuse_fifo(const struct statusfile *f, const char *name, struct error *e)
+{
+	return error_set(e, 0,
+	    "name a regular file, or give --status-fd the end of a pipe without a name",
+	    "%s: %s is a FIFO, which the leg could write to as well", f->option, name);
+}
+
+/* Where the descriptor leads by name, or the empty string: a pipe's "pipe:[1]" is no path. */
+static void
+name_of(int fd, char *name, size_t size)
+{
+	char link[32];
+	ssize_t n;
+
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	n = readlink(link, name, size - 1);
+	name[n > 0 && name[0] == '/' ? n : 0] = '\0';
+}
+
+static int
+check_descriptor(struct statusfile *f, const struct options *o,
+    const struct guard_request *requests, size_t n, struct error *e)
+{
+	bool output = o->status_fd == STDOUT_FILENO || o->status_fd == STDERR_FILENO;
+	char name[PATH_MAX];
+	struct stat st, named;
+	bool leads;
+
+	if (fstat(o->status_fd, &st) != 0)
+		return error_set(e, errno, NULL, "can't examine descriptor %d", o->status_fd);
+	f->file = S_ISREG(st.st_mode);
+	if (output)
+		return f->file ? check_requests(f, requests, n, &st, e) : 0;
+	name_of(o->status_fd, name, sizeof name);
+	leads = name[0] != '\0' && stat(name, &named) == 0 && same(&named, &st);
+	if (S_ISFIFO(st.st_mode) && leads)
+		return refuse_fifo(f, name, e);
+	if (!f->file)
+		return 0;
+	if (!leads)
+		return error_set(e, 0, "open a file that has its name, or say --status FILE",
+		    "--status-fd: the file behind descriptor %d can't be found by its name, to guard it",
+		    o->status_fd);
+	f->path = strdup(name);
+	if (f->path == NULL)
+		return error_set(e, errno, NULL, "--status-fd");
+	return check_file(f, o, requests, n, &st, e);
+}
+
+static int
+use_descriptor(struct statusfile *f, const struct options *o, const struct guard_request *requests,
+    size_t n, struct error *e)
+{
+	int fd = o->status_fd, flags = fcntl(fd, F_GETFL);
 
 	if (flags < 0 || (flags & O_PATH) != 0 || (flags & O_ACCMODE) == O_RDONLY)
 		return error_set(e, 0, "open it for writing, as in 3>status.json",
 		    "--status-fd: descriptor %d is not open for writing", fd);
+	if (check_descriptor(f, o, requests, n, e) != 0)
+		return -1;
 	f->fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (f->fd < 0)
 		return error_set(e, errno, NULL, "can't duplicate descriptor %d", fd);
+	/* What is there already stays, whoever writes next. */
+	if (f->path != NULL)
+		(void)lseek(f->fd, 0, SEEK_END);
+	return 0;
+}
+
+/* The file that fd is open on: cleared of all that would be lost, it is emptied. */
+static int
+use_file(struct statusfile *f, int fd, const struct options *o,
+    const struct guard_request *requests, size_t n, struct error *e)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return error_set(e, errno, NULL, "--status: can't examine %s", o->status_path);
+	if (S_ISFIFO(st.st_mode))
+		return refuse_fifo(f, o->status_path, e);
+	f->file = S_ISREG(st.st_mode);
+	if (!f->file)
+		return 0;
+	f->path = realpath(o->status_path, NULL);
+	if (f->path == NULL)
+		return error_set(e, errno, NULL, "--status: can't find %s", o->status_path);
+	if (check_file(f, o, requests, n, &st, e) != 0)
+		return -1;
+	if (ftruncate(fd, 0) != 0)
+		return error_set(e, errno, NULL, "--status: can't empty %s", o->status_path);
+	return 0;
+}
+
+static int
+use_path(struct statusfile *f, const struct options *o, const struct guard_request *requests,
+    size_t n, mode_t mask, struct error *e)
+{
+	struct stat st;
+	bool was_there = stat(o->status_path, &st) == 0;
+	AUTO_FD int fd = -1;
+
+	if (was_there && S_ISFIFO(st.st_mode)) /* opening it would be an event to its reader */
+		return refuse_fifo(f, o->status_path, e);
+	/* O_NONBLOCK: what became a FIFO without a reader is an error, not a wait. Whatever the umask says,
+	 * the owner has to be able to put the file back. */
+	fd = open(o->status_path, O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+	    (0666 & ~mask) | 0600);
+	if (fd < 0)
+		return error_set(e, errno, "name a file that can be written", "--status: can't open %s",
+		    o->status_path);
+	if (use_file(f, fd, o, requests, n, e) != 0) {
+		/* Nothing is left of a file that is not to be there. */
+		if (!was_there && f->path != NULL && fstat(fd, &st) == 0 && st.st_size == 0)
+			(void)unlink(f->path);
+		return -1;
+	}
+	(void)fcntl(fd, F_SETFL, 0);
+	f->fd = fd_take(&fd);
 	return 0;
 }
 
 int
-statusfile_open(struct statusfile *f, const struct options *o, mode_t mask, struct error *e)
+statusfile_open(struct statusfile *f, const struct options *o,
+    const struct guard_request *requests, size_t n, mode_t mask, struct error *e)
 {
-	struct stat st;
-
-	*f = (struct statusfile){.fd = -1};
-	if (o->status_fd >= 0)
-		return use_descriptor(f, o->status_fd, e);
-	if (o->status_path == NULL)
-		return 0;
-	/* O_NONBLOCK: a FIFO without a reader is an error, not a wait. Whatever the umask says, the owner
-	 * has to be able to put the file back. */
-	f->fd = open(o->status_path, O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-	    (0666 & ~mask) | 0600);
-	if (f->fd < 0 || fstat(f->fd, &st) != 0)
-		return error_set(e, errno, "name a file that can be written", "--status: can't open %s",
-		    o->status_path);
-	(void)fcntl(f->fd, F_SETFL, 0);
-	if (!S_ISREG(st.st_mode))
-		return 0;
-	f->path = realpath(o->status_path, NULL);
-	if (f->path == NULL || ftruncate(f->fd, 0) != 0)
-		return error_set(e, errno, NULL, "--status: can't prepare %s", o->status_path);
-	return 0;
+	*f = (struct statusfile){.fd = -1, .option = "--status"};
+	if (o->status_fd >= 0) {
+		f->option = "--status-fd";
+		return use_descriptor(f, o, requests, n, e);
+	}
+	return o->status_path != NULL ? use_path(f, o, requests, n, mask, e) : 0;
 }
 
 int
