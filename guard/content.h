@@ -21,6 +21,9 @@ struct content {
 	int fd;        /* O_RDWR, or O_RDONLY if that is all we may */
 	bool writable; /* fd is O_RDWR */
 	bool remade;   /* the inode had lost its last link and fd is another one by now */
+	bool lent;     /* fd is read-only for the time being, see guard/hold.h */
+	bool leased;   /* and has a lease */
+	bool broken;   /* which was broken by what may have been the leg */
 	bool reserved; /* blocks behind the end were asked for */
 	bool ended;    /* the last byte is a newline, or there is none */
 	struct stat st;

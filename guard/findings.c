@@ -49,6 +49,7 @@ finding_name(enum finding_kind kind)
 		[FINDING_REMOVED] = "removed",
 		[FINDING_PATH_MOVED] = "path-moved",
 		[FINDING_LINKED] = "linked",
+		[FINDING_OPENED] = "opened",
 		[FINDING_METADATA] = "metadata",
 	};
 

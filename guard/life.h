@@ -33,6 +33,7 @@ enum life_event {
 	LIFE_CANCEL,      /* the launcher got SIGINT, SIGTERM or SIGHUP */
 	LIFE_OVERFLOW,    /* the leg wrote more than --max-output */
 	LIFE_READER_GONE, /* nobody can take the leg's output any more */
+	LIFE_CONTENDED,   /* somebody is about to open a guarded file for writing */
 	LIFE_GRACE_OVER,  /* the timer that an action armed */
 	LIFE_NEXT,        /* the step this state stands for is done */
 	LIFE_EVENTS
@@ -67,6 +68,7 @@ struct life {
 	bool timed_out;  /* these three say why the leg was ended; the first cause stays, and a */
 	bool overflowed; /* cancel counts whenever it comes before the outputs are published */
 	bool cancelled;
+	bool contended; /* likewise a cause: the leg was ended before it could write */
 };
 
 /* Take the event; returns the actions, enum life_action or'd together. */

@@ -53,6 +53,7 @@ struct outcome {
 	bool sweep_failed;      /* it could not end all it found; then there is no proof either */
 	struct findings findings;
 	struct leftovers leftovers; /* what others hold on the guarded files */
+	bool held; /* the guarded files had leases, the directories above them were watched */
 	bool published;
 	bool restore_failed; /* something could not be put back or published; error says what */
 	struct error error;  /* the first guard failure, or empty */

@@ -11,6 +11,7 @@
 #include "bindmount/cleanup.h"
 #include "guard/heal.h"
 #include "guard/held.h"
+#include "guard/hold.h"
 #include "guard/names.h"
 #include "guard/remake.h"
 #include "guard/reserve.h"
@@ -185,6 +186,9 @@ restore_ancestor(struct restore *r, struct chain_node *node)
 		report_name(r, FINDING_PATH_MOVED, node, &m, quarantined);
 		free(m.left);
 		node->moved = true;
+	} else if (node->shaken) {
+		report(r, FINDING_PATH_MOVED, 0, node->path, "moved away and back meanwhile");
+		node->moved = true;
 	}
 	if (S_ISDIR(node->st.st_mode))
 		restore_mode(r, node);
@@ -271,6 +275,10 @@ static void
 restore_file(struct restore *r, struct held_file *file)
 {
 	restore_name(r, file);
+	if (file->content->broken)
+		report(r, FINDING_OPENED, 0, file->node->path,
+		    "for writing; the leg was ended before that succeeded");
+	file->content->broken = false;
 	check_links(r, file);
 	restore_content(r, file);
 }
@@ -291,6 +299,7 @@ snapshot_restore(struct snapshot *s, struct findings *f, struct error *e)
 {
 	struct restore r = {.s = s, .f = f, .e = e, .names = {.since = s->taken}};
 
+	hold_end(s);
 	reserve_free_ballast(s);
 	restore_ancestors(&r);
 	for (size_t i = 0; i < s->file_count; i++)
@@ -305,6 +314,7 @@ snapshot_restore_names(struct snapshot *s, struct findings *f, struct error *e)
 {
 	struct restore r = {.s = s, .f = f, .e = e, .names = {.since = s->taken}};
 
+	hold_end(s);
 	reserve_free_ballast(s);
 	restore_ancestors(&r);
 	for (size_t i = 0; i < s->file_count; i++)

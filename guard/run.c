@@ -192,7 +192,20 @@ provide(void *arg, int reaper_pidfd, struct error *e)
 
 	if (record(j, e) != 0 || reserve(j, e) != 0 || open_sweep(j, e) != 0)
 		return -1;
+	/* An unconfined leg may write, as it was asked for; it is put back. */
+	j->out->held =
+	    snapshot_hold(j->snapshot, j->options->isolation == ISOLATION_NAMESPACE,
+		j->status.path != NULL ? status_index(j) : SIZE_MAX) &&
+	    j->options->isolation == ISOLATION_NAMESPACE;
 	return janitor_start(&j->janitor, j->snapshot, reaper_pidfd, e);
+}
+
+static bool
+is_attacked(void *arg)
+{
+	const struct job *j = arg;
+
+	return snapshot_is_attacked(j->snapshot);
 }
 
 static int
@@ -211,7 +224,7 @@ run_leg(struct job *j, struct error *e)
 		.umask = j->startup->umask,
 		.nofile = j->startup->nofile,
 	};
-	const struct meanwhile meanwhile = {.work = provide, .gone = sweep_up, .arg = j};
+	const struct meanwhile meanwhile = {.work = provide, .attacked = is_attacked, .gone = sweep_up, .arg = j};
 
 	j->out->isolation = j->options->isolation;
 	j->out->scopes = j->plan.scopes;
@@ -375,6 +388,7 @@ settle(struct job *j)
 		case LIFE_RESTORING:
 			out->restore_failed =
 			    snapshot_restore(j->snapshot, &out->findings, &out->error) != 0;
+			snapshot_leave_watch(j->snapshot);
 			janitor_dismiss(&j->janitor);
 			note_late_cancel(j);
 			decide(j);

@@ -189,8 +189,8 @@ object(const struct outcome *o)
 
 	/* A key and its value to a line. */
 	/* clang-format off */
-	return json_pack("{s:s, s:i, s:s, s:i, s:s, s:o, s:o, s:o, s:b, s:b, s:s, s:b, s:b, "
-			 "s:s, s:o, s:o, s:b, s:o, s:o, s:b, s:o}",
+	return json_pack("{s:s, s:i, s:s, s:i, s:s, s:o, s:o, s:o, s:b, s:b, s:s, "
+			 "s:b, s:b, s:b, s:s, s:o, s:o, s:b, s:o, s:o, s:b, s:o}",
 	    "version", LEGGUARD_VERSION,
 	    "schema", SCHEMA,
 	    "class", lane_name(o->lane),
@@ -204,6 +204,7 @@ object(const struct outcome *o)
 	    "isolation", confined ? "namespace" : "none",
 	    "confined", confined,
 	    "landlock_scopes", o->scopes,
+	    "held", o->held,
 	    "proof", proof_name(o->proof),
 	    "survivors", survivors(o),
 	    "sweep", sweep_or_null(o),

@@ -26,6 +26,7 @@ enum { STREAMS = 2, NEVER = -1 };
 struct watch {
 	struct life *life;
 	const struct limits *limits;
+	const struct meanwhile *meanwhile;
 	struct reaper reaper;
 	int signals; /* signalfd */
 	struct relay relay[STREAMS];
@@ -162,6 +163,11 @@ take_signals(struct watch *w)
 	struct signalfd_siginfo info;
 
 	while (read(w->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+		if (info.ssi_signo == SIGIO) {
+			if (w->meanwhile->attacked != NULL && w->meanwhile->attacked(w->meanwhile->arg))
+				event(w, LIFE_CONTENDED);
+			continue;
+		}
 		if (info.ssi_signo == SIGTSTP) {
 			stop_and_continue(w);
 			continue;
@@ -310,6 +316,7 @@ open_signals(struct watch *w)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGTSTP);
+	sigaddset(&set, SIGIO); /* a lease on a guarded file is being broken, see guard/hold.h */
 	w->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (w->signals < 0)
 		return error_set(w->e, errno, NULL, "can't make a signalfd");
@@ -383,6 +390,7 @@ supervise(struct leg_plan *plan, const struct limits *limits, const struct meanw
 	struct watch w = {
 		.life = life,
 		.limits = limits,
+		.meanwhile = meanwhile,
 		.reaper = {.pid = -1, .pidfd = -1, .socket = -1},
 		.signals = -1,
 		.relay = {{.from = -1, .leg_end = -1, .to = -1}, {.from = -1, .leg_end = -1, .to = -1}},
@@ -402,6 +410,9 @@ supervise(struct leg_plan *plan, const struct limits *limits, const struct meanw
 	fd_drop(&w.signals);
 	if (e->what[0] != '\0')
 		return -1;
+	if (!w.started && life->contended)
+		return error_set(e, 0, "see with fuser(1) who does, and end it",
+		    "somebody opened a guarded file for writing when the leg was about to start");
 	if (!w.started && !life->cancelled && !life->timed_out)
 		return error_set(e, 0, "see what else on this machine kills processes",
 		    "the leg's reaper was killed before the leg ran");

@@ -24,6 +24,7 @@ static const struct {
 	{S(STARTING), LIFE_CANCEL, S(TERMINATING), D(FORWARD) | D(CANCEL_GRACE)},
 	{S(STARTING), LIFE_OVERFLOW, S(TERMINATING), D(SIGNAL) | D(GRACE) | D(DISCARD)},
 	{S(STARTING), LIFE_READER_GONE, S(TERMINATING), D(SIGNAL) | D(CANCEL_GRACE) | D(DISCARD)},
+	{S(STARTING), LIFE_CONTENDED, S(FORCING), D(KILL_REAPER) | D(LAST_GRACE)},
 	{S(STARTING), LIFE_GRACE_OVER, S(STARTING), 0},
 	{S(STARTING), LIFE_NEXT, S(STARTING), 0},
 
@@ -34,6 +35,7 @@ static const struct {
 	{S(RUNNING), LIFE_CANCEL, S(TERMINATING), D(FORWARD) | D(CANCEL_GRACE)},
 	{S(RUNNING), LIFE_OVERFLOW, S(TERMINATING), D(SIGNAL) | D(GRACE) | D(DISCARD)},
 	{S(RUNNING), LIFE_READER_GONE, S(TERMINATING), D(SIGNAL) | D(CANCEL_GRACE) | D(DISCARD)},
+	{S(RUNNING), LIFE_CONTENDED, S(KILLING), D(END_LEG) | D(LAST_GRACE)},
 	{S(RUNNING), LIFE_GRACE_OVER, S(RUNNING), 0},
 	{S(RUNNING), LIFE_NEXT, S(RUNNING), 0},
 
@@ -44,6 +46,7 @@ static const struct {
 	{S(TERMINATING), LIFE_CANCEL, S(KILLING), D(END_LEG) | D(LAST_GRACE)},
 	{S(TERMINATING), LIFE_OVERFLOW, S(TERMINATING), D(DISCARD)},
 	{S(TERMINATING), LIFE_READER_GONE, S(TERMINATING), D(DISCARD)},
+	{S(TERMINATING), LIFE_CONTENDED, S(KILLING), D(END_LEG) | D(LAST_GRACE)},
 	{S(TERMINATING), LIFE_GRACE_OVER, S(KILLING), D(END_LEG) | D(LAST_GRACE)},
 	{S(TERMINATING), LIFE_NEXT, S(TERMINATING), 0},
 
@@ -54,6 +57,7 @@ static const struct {
 	{S(KILLING), LIFE_CANCEL, S(FORCING), D(KILL_REAPER) | D(LAST_GRACE)},
 	{S(KILLING), LIFE_OVERFLOW, S(KILLING), D(DISCARD)},
 	{S(KILLING), LIFE_READER_GONE, S(KILLING), D(DISCARD)},
+	{S(KILLING), LIFE_CONTENDED, S(KILLING), 0},
 	{S(KILLING), LIFE_GRACE_OVER, S(FORCING), D(KILL_REAPER) | D(LAST_GRACE)},
 	{S(KILLING), LIFE_NEXT, S(KILLING), 0},
 
@@ -64,6 +68,7 @@ static const struct {
 	{S(REAPING), LIFE_CANCEL, S(REAPING), D(SHORTEN)},
 	{S(REAPING), LIFE_OVERFLOW, S(REAPING), D(DISCARD)},
 	{S(REAPING), LIFE_READER_GONE, S(REAPING), D(DISCARD)},
+	{S(REAPING), LIFE_CONTENDED, S(REAPING), 0},
 	{S(REAPING), LIFE_GRACE_OVER, S(FORCING), D(KILL_REAPER) | D(LAST_GRACE)},
 	{S(REAPING), LIFE_NEXT, S(REAPING), 0},
 
@@ -74,6 +79,7 @@ static const struct {
 	{S(FORCING), LIFE_CANCEL, S(FORCING), D(SHORTEN)},
 	{S(FORCING), LIFE_OVERFLOW, S(FORCING), D(DISCARD)},
 	{S(FORCING), LIFE_READER_GONE, S(FORCING), D(DISCARD)},
+	{S(FORCING), LIFE_CONTENDED, S(FORCING), 0},
 	{S(FORCING), LIFE_GRACE_OVER, S(DRAINING), D(DRAIN) | D(DISCARD)},
 	{S(FORCING), LIFE_NEXT, S(FORCING), 0},
 
@@ -84,6 +90,7 @@ static const struct {
 	{S(DRAINING), LIFE_CANCEL, S(DRAINING), D(DISCARD)},
 	{S(DRAINING), LIFE_OVERFLOW, S(DRAINING), D(DISCARD)},
 	{S(DRAINING), LIFE_READER_GONE, S(DRAINING), D(DISCARD)},
+	{S(DRAINING), LIFE_CONTENDED, S(DRAINING), 0},
 	{S(DRAINING), LIFE_GRACE_OVER, S(DRAINING), D(DISCARD)},
 	{S(DRAINING), LIFE_NEXT, S(RESTORING), 0},
 };
@@ -166,6 +173,18 @@ an_overflow_counts_as_long_as_output_is_passed_on(void **unused)
 }
 
 static void
+a_hand_on_a_guarded_file_counts_as_long_as_there_is_a_leg(void **unused)
+{
+	(void)unused;
+	for (enum life_state state = 0; state < LIFE_STATES; state++) {
+		struct life life = {.state = state};
+
+		(void)life_on(&life, LIFE_CONTENDED);
+		assert_int_equal(life.contended, state < LIFE_DRAINING);
+	}
+}
+
+static void
 the_first_cause_stays_when_a_cancel_follows(void **unused)
 {
 	struct life life = {.state = LIFE_RUNNING};
@@ -205,6 +224,7 @@ main(void)
 		cmocka_unit_test(a_reader_that_goes_away_is_a_cancel),
 		cmocka_unit_test(a_time_out_counts_only_while_the_leg_runs),
 		cmocka_unit_test(an_overflow_counts_as_long_as_output_is_passed_on),
+		cmocka_unit_test(a_hand_on_a_guarded_file_counts_as_long_as_there_is_a_leg),
 		cmocka_unit_test(the_first_cause_stays_when_a_cancel_follows),
 		cmocka_unit_test(a_cancel_ends_inside_what_the_runner_allows),
 	};

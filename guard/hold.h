@@ -1,0 +1,29 @@
+/*
+ * What a mount alone can't hold.
+ *
+ * A read-only bind covers one name. A leg that may make namespaces of its own can bind a directory beside
+ * it, without what is mounted below, rename an ancestor of the guarded file into that, and reach the
+ * file where nothing covers it; then move everything back. So the inodes are watched as well:
+ *
+ * - Each directory above has an inotify(7) watch: a move is told wherever it was done, and can't be taken
+ *   back unseen.
+ * - Each guarded file has a read lease (F_SETLEASE, fcntl(2)). An open for writing or a truncation, by
+ *   whatever name, has to wait until the lease is given up, and the launcher gets SIGIO. If a directory has
+ *   been moved by then it may be the leg: that is ended first. If none has, the leg had no way to the
+ *   file, so it is somebody outside, who may go on; what he does is put back. Leases want a file system
+ *   that has them, and no writer, so the launcher's own descriptor is read-only meanwhile. A file that
+ *   was given up has no lease any more.
+ */
+#ifndef GUARD_HOLD_H
+#define GUARD_HOLD_H
+
+#include "guard/held.h"
+
+/*
+ * End the hold: take note of what happened (content.broken, chain_node.shaken), give the leases up, wait
+ * a bounded time until those who were waiting for that are done, and get the descriptors for writing
+ * back. The first step of a restore; nothing of the leg may be alive.
+ */
+void hold_end(struct snapshot *s);
+
+#endif

@@ -1,0 +1,59 @@
+# shellcheck shell=bash disable=SC2016,SC2034,SC2154,SC2164
+# P2, around the mount: a directory beside the guarded one, bound without what is mounted below, and an ancestor renamed
+# into that, show the guarded files where nothing covers them.
+
+# around COMMAND: run it as the leg, in a namespace of its own, where $bare is the uncovered guarded directory.
+around() {
+	mkdir "$work/beside" "$work/bare"
+	guard --status "$work/status.json" -- unshare -rm bash -c '
+		mount --bind "$1/beside" "$1/bare" || exit 9
+		mv "$RUNNER_TEMP" "$1/beside/t" || exit 9
+		bare=$1/bare/t/_runner_file_commands
+		eval "$2"' - "$work" "$1"
+}
+
+append_around() {
+	around 'echo lane-class=credit-stop >>"$bare/${GITHUB_OUTPUT##*/}" && : >"$1/wrote"'
+	expect 120
+	kept
+	[[ ! -e $work/wrote ]] || fail "the leg could write"
+	has "$work/stderr" "tampered: opened $GITHUB_OUTPUT"
+	same "$(output lane-class)" tampered
+}
+
+truncate_around() {
+	around 'python3 -c "import os, sys; os.truncate(sys.argv[1], 0)" "$bare/${GITHUB_ENV##*/}" && : >"$1/wrote"'
+	expect 120
+	kept
+	[[ ! -e $work/wrote ]] || fail "the leg could truncate"
+}
+
+without_waiting() {
+	around 'dd if=/dev/zero of="$bare/${GITHUB_OUTPUT##*/}" oflag=nonblock conv=notrunc bs=1 count=1 && : >"$1/wrote"
+		mv "$1/beside/t" "$RUNNER_TEMP"'
+	expect 120
+	kept
+	[[ ! -e $work/wrote ]] || fail "the leg could write"
+}
+
+neighbour_and_back() {
+	around 'for f in "$bare"/set_output_*; do [[ $f == *"${GITHUB_OUTPUT##*/}" ]] || echo outer=forged >"$f"; done
+		mv "$1/beside/t" "$RUNNER_TEMP"'
+	expect 120
+	kept
+	same "$(<"$outer_output")" outer=kept
+	has "$work/stderr" "tampered: path-moved"
+}
+
+only_moved_and_back() {
+	around 'mv "$1/beside/t" "$RUNNER_TEMP"'
+	expect 120
+	kept
+	has "$work/stderr" "moved away and back meanwhile"
+}
+
+scenario "an append around the read-only mount is stopped before it happens" append_around
+scenario "a truncation around the read-only mount is stopped before it happens" truncate_around
+scenario "nor does a writer get through that does not wait" without_waiting
+scenario "another step's file changed around the mount is put back, though all was moved back" neighbour_and_back
+scenario "an ancestor that was moved away and back is reported" only_moved_and_back
