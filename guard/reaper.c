@@ -181,12 +181,12 @@ kill_descendants(const struct state *s)
 	if (s->plan.cgroup >= 0)
 		(void)cgroup_kill(s->plan.cgroup); /* what has left it is still a descendant */
 	do {
-		if (process_descendants(&all, s->procfd, getpid()) == 0) {
-			for (size_t i = 0; i < all.count; i++)
-				(void)process_signal(&all.list[i], s->procfd, SIGSTOP);
-			for (size_t i = 0; i < all.count; i++)
-				(void)process_signal(&all.list[i], s->procfd, SIGKILL);
-		}
+		/* If it can't be read to its end, what is listed is a beginning. */
+		(void)process_descendants(&all, s->procfd, getpid());
+		for (size_t i = 0; i < all.count; i++)
+			(void)process_signal(&all.list[i], s->procfd, SIGSTOP);
+		for (size_t i = 0; i < all.count; i++)
+			(void)process_signal(&all.list[i], s->procfd, SIGKILL);
 		processes_free(&all);
 		/* Whatever could not be killed shows up in the next list. */
 		while (waitpid(-1, NULL, WNOHANG) > 0)
@@ -205,10 +205,17 @@ static _Noreturn void
 finish(const struct state *s, int wait_status, bool alone)
 {
 	struct reaper_message m = {.kind = REAPER_ENDED, .wait_status = wait_status};
-	struct processes all;
+	struct processes all = {0};
 
-	if (!alone && list_survivors(s, &all) == 0)
+	if (!alone) {
+		bool failed = list_survivors(s, &all) != 0;
+
 		describe_survivors(&m, &all);
+		/* The leg may have seen to that (prlimit(2) asks for no more than the same user). There
+		 * is somebody, or there would be no child. */
+		if (failed && m.survivors_total == 0)
+			m.survivors_total = 1;
+	}
 	if (!s->plan.pid_namespace)
 		m.all_dead = alone || kill_descendants(s);
 	send_message(s, &m);

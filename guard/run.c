@@ -289,6 +289,9 @@ decide(const struct job *j)
 		override_status(out, EXIT_SURVIVORS);
 	if (facts.tampered && !o->keep_status_on_tamper)
 		override_status(out, EXIT_TAMPERED);
+	/* What is alive may undo what was restored. */
+	if (out->proof == PROOF_NONE)
+		override_status(out, EXIT_SURVIVORS);
 	if (out->restore_failed)
 		override_status(out, EXIT_RESTORE);
 }

@@ -153,6 +153,19 @@ read_only_option() {
 scenario "the leg can't undo the read-only mount, not even with capabilities of its own" mounts_hold
 scenario "nor that of a single file" mounts_hold_single
 scenario "PID 1 of the leg's namespace is out of its reach" pid1_out_of_reach
+blinded_pid1() {
+	guard --on-survivors fail --status "$work/status.json" -- python3 -c '
+import os, resource, time
+resource.prlimit(1, resource.RLIMIT_NOFILE, (0, 0))
+if os.fork() == 0:
+    os.setsid()
+    time.sleep(1000)'
+	expect 121
+	same "$(status_of class)" survivors
+	same "$(status_of survivors.count)" 1
+}
+
+scenario "a leg that blinds PID 1 can't hide that it left something" blinded_pid1
 scenario "a leg that chokes PID 1 with resource limits harms only its own run" limited_pid1
 scenario "a leg that kills everything it can reaches neither launcher nor machine" launcher_survives
 scenario "a leg sees no process of the machine" nothing_of_the_machine_visible
