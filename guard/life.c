@@ -159,6 +159,12 @@ life_last_grace(const struct life *life)
 }
 
 bool
+life_is_cut_short(const struct life *life)
+{
+	return life->cancelled || life->timed_out || life->overflowed;
+}
+
+bool
 life_has_leg(const struct life *life)
 {
 	return life->state < LIFE_DRAINING;

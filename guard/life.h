@@ -50,7 +50,7 @@ enum life_action {
 	LIFE_DO_LAST_GRACE = 1 << 6,   /* arm it with life_last_grace() */
 	LIFE_DO_SHORTEN = 1 << 7,      /* the same, but never later than it is armed already */
 	/* The leg is gone, and nothing is left to wait for but the reader of its output. That one may take
-	 * its time; after a cancel it has life_last_grace(). */
+	 * its time; if life_is_cut_short() it has life_last_grace(). */
 	LIFE_DO_DRAIN = 1 << 8,
 	LIFE_DO_DISCARD = 1 << 9,      /* what the leg wrote and nobody took is dropped */
 };
@@ -60,6 +60,7 @@ enum {
 	 * 7.5 s that the runner allows from its first signal to its second. */
 	LIFE_CANCEL_GRACE_MS = 4000,
 	LIFE_CANCELLED_LAST_GRACE_MS = 1000,
+	LIFE_CANCELLED_MS = 7000,   /* from the cancel to the end of everything */
 	LIFE_LAST_GRACE_MS = 10000, /* to kill many survivors takes a while; nobody is in a hurry */
 };
 
@@ -76,6 +77,9 @@ unsigned int life_on(struct life *life, enum life_event event);
 
 /* How long to wait for an end that nothing should delay, in milliseconds. */
 int life_last_grace(const struct life *life);
+
+/* It was decided that the run has to end: nobody is waited for without a bound. */
+bool life_is_cut_short(const struct life *life);
 
 /* The leg, or what it left, may still be there. */
 bool life_has_leg(const struct life *life);

@@ -4,6 +4,7 @@
  * main chooses the subcommand and prints; everything else returns what there is to say.
  */
 #include "bindmount/cleanup.h"
+#include "guard/bounded.h"
 #include "guard/options.h"
 #include "guard/outcome.h"
 #include "guard/run.h"
@@ -17,9 +18,11 @@
 static int
 complain(const struct error *e)
 {
-	char line[2048];
+	char line[2048], text[2048 + 16];
+	int size = snprintf(text, sizeof text, "legguard: %s\n", error_line(line, sizeof line, e));
 
-	fprintf(stderr, "legguard: %s\n", error_line(line, sizeof line, e));
+	/* Not by stdio: a signal has to end it where nobody reads. */
+	(void)bounded_write_all(STDERR_FILENO, text, (size_t)size, BOUNDED_NEVER);
 	return EXIT_GUARD;
 }
 
@@ -29,7 +32,7 @@ print(const char *text)
 {
 	struct error e = {0};
 
-	if (fputs(text, stdout) >= 0 && fflush(stdout) == 0)
+	if (bounded_write_all(STDOUT_FILENO, text, strlen(text), BOUNDED_NEVER) == 0)
 		return 0;
 	error_set(&e, 0, NULL, "can't write to standard output");
 	return complain(&e);
@@ -44,7 +47,8 @@ finish_run(const struct options *o, const struct outcome *out)
 	if (notes == NULL)
 		complain(&e);
 	else
-		fputs(notes, stderr);
+		(void)bounded_write_all(
+		    STDERR_FILENO, notes, strlen(notes), outcome_write_until(out));
 	return out->exit_status;
 }
 

@@ -1,6 +1,8 @@
 /* What is known about a run when it is over. See outcome.h. */
 #include "guard/outcome.h"
 
+#include "guard/bounded.h"
+
 #include <stdlib.h>
 
 const char *
@@ -25,4 +27,14 @@ outcome_free(struct outcome *o)
 	free(o->survivors);
 	o->survivors = NULL;
 	o->n_survivors = 0;
+}
+
+int64_t
+outcome_write_until(const struct outcome *o)
+{
+	int64_t last = bounded_now() + BOUNDED_LAST_MS;
+
+	if (o->write_until == 0)
+		return BOUNDED_NEVER;
+	return o->write_until < last ? o->write_until : last;
 }

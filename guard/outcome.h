@@ -11,6 +11,7 @@
 #include "guard/process.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* A process of the leg that was alive after the leg's main process had ended. */
@@ -37,6 +38,7 @@ struct outcome {
 	int exec_errno;  /* why the leg's command could not be executed, or 0 */
 	int cancel_signal; /* SIGINT, SIGTERM or SIGHUP that the launcher got, SIGPIPE when its own
 	                      output could not be written any more, or 0 */
+	int64_t write_until;  /* when to stop waiting for readers, see bounded.h; 0: never */
 	struct limits limits; /* that were set */
 	bool timed_out;    /* the leg was ended at --timeout */
 	bool overflowed;   /* the leg was ended at --max-output */
@@ -60,6 +62,9 @@ struct outcome {
 };
 
 const char *proof_name(enum proof proof);
+/* The time for bounded_write_all(): after a cancel, a time-out or an overflow no reader is waited for
+ * longer than BOUNDED_LAST_MS. */
+int64_t outcome_write_until(const struct outcome *o);
 void outcome_free(struct outcome *o);
 
 #endif

@@ -2,6 +2,7 @@
 #include "guard/relay.h"
 
 #include "bindmount/cleanup.h"
+#include "guard/bounded.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,8 +32,8 @@ reopen_terminal(int fd)
 
 /*
  * How `to` can be written without ever waiting in the write. SPLICE_F_NONBLOCK holds for pipes only; a
- * file never makes one wait; a socket has MSG_DONTWAIT; for the rest poll(2) promises that PIPE_BUF
- * bytes have room.
+ * file never makes one wait; a socket has MSG_DONTWAIT; for the rest poll(2) says that there is room, if
+ * not how much, and the write is bounded.
  */
 static int
 choose_way(struct relay *r, int to)
@@ -47,6 +48,7 @@ choose_way(struct relay *r, int to)
 	if (S_ISCHR(st.st_mode))
 		again = reopen_terminal(to);
 	r->own_to = again >= 0;
+	r->may_wait = !S_ISREG(st.st_mode) && again < 0;
 	r->to = again >= 0 ? again : to;
 	r->held_room = S_ISREG(st.st_mode) ? RELAY_PIPE_BYTES : PIPE_BUF;
 	return 0;
@@ -111,7 +113,8 @@ write_some(const struct relay *r)
 		errno = EAGAIN;
 		return -1;
 	}
-	return write(r->to, r->held, r->held_size);
+	return r->may_wait ? bounded_write(r->to, r->held, r->held_size)
+	                   : write(r->to, r->held, r->held_size);
 }
 
 /* Write what is held. -1 with errno if something is still held then. */
@@ -197,14 +200,18 @@ at_limit(struct relay *r)
 static enum relay_result
 stuck(struct relay *r)
 {
+	short now;
+
 	if (errno != EAGAIN && errno != EINTR)
 		return RELAY_READER_GONE;
 	if ((ready(r->to, 0) & (POLLERR | POLLHUP | POLLNVAL)) != 0) {
 		errno = EPIPE;
 		return RELAY_READER_GONE;
 	}
-	r->wants_room = r->held_size > 0 || (ready(r->from, POLLIN) & POLLIN) != 0;
-	return RELAY_AGAIN;
+	now = ready(r->from, POLLIN);
+	r->wants_room = r->held_size > 0 || (now & POLLIN) != 0;
+	/* splice(2) says EAGAIN for a full pipe before it looks whether there is anything to move. */
+	return !r->wants_room && (now & POLLHUP) != 0 ? end(r) : RELAY_AGAIN;
 }
 
 enum relay_result

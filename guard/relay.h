@@ -25,6 +25,7 @@ struct relay {
 	bool own_to;
 	bool splices;    /* `to` takes splice(2) without blocking */
 	bool socket;     /* `to` is one */
+	bool may_wait;   /* a write to it can wait although there is room: see bounded.h */
 	bool wants_room; /* `to` was full: wait for it, not for the leg */
 	bool discard;    /* read and drop */
 	char *held;      /* where bytes can't be spliced: read, and not written yet; owned */

@@ -374,7 +374,7 @@ report(const struct job *j)
 		result = snapshot_append(j->snapshot, status_index(j), text, strlen(text), &out->error);
 		(void)lseek(j->status.fd, 0, SEEK_END); /* whoever gave it to us goes on behind that */
 	} else {
-		result = statusfile_write(&j->status, text, &out->error);
+		result = statusfile_write(&j->status, text, outcome_write_until(out), &out->error);
 	}
 	if (result != 0)
 		override_status(out, EXIT_RESTORE);
@@ -424,7 +424,7 @@ refuse(const struct job *j, const struct error *e)
 		AUTO_FREE char *text = status_render(out, &out->error);
 
 		if (text != NULL)
-			(void)statusfile_write(&j->status, text, &out->error);
+			(void)statusfile_write(&j->status, text, outcome_write_until(out), &out->error);
 	}
 }
 

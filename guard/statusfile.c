@@ -2,6 +2,7 @@
 #include "guard/statusfile.h"
 
 #include "bindmount/cleanup.h"
+#include "guard/bounded.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -242,17 +243,10 @@ statusfile_open(struct statusfile *f, const struct options *o,
 }
 
 int
-statusfile_write(const struct statusfile *f, const char *text, struct error *e)
+statusfile_write(const struct statusfile *f, const char *text, int64_t until, struct error *e)
 {
-	size_t size = strlen(text);
-
-	for (size_t done = 0; done < size;) {
-		ssize_t n = write(f->fd, text + done, size - done);
-
-		if (n < 0 && errno != EINTR)
-			return error_set(e, errno, NULL, "can't write the status object");
-		done += n > 0 ? (size_t)n : 0;
-	}
+	if (bounded_write_all(f->fd, text, strlen(text), until) != 0)
+		return error_set(e, errno, NULL, "can't write the status object");
 	return 0;
 }
 

@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct statusfile {
@@ -34,8 +35,9 @@ struct statusfile {
 int statusfile_open(struct statusfile *f, const struct options *o,
     const struct guard_request *requests, size_t n, mode_t mask, struct error *e);
 
-/* Write text through the descriptor. */
-int statusfile_write(const struct statusfile *f, const char *text, struct error *e);
+/* Write text through the descriptor. Its reader is waited for until then, see bounded.h. */
+int statusfile_write(
+    const struct statusfile *f, const char *text, int64_t until, struct error *e);
 
 void statusfile_close(struct statusfile *f);
 

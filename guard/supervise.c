@@ -6,6 +6,7 @@
 #include "guard/supervise.h"
 
 #include "bindmount/cleanup.h"
+#include "guard/bounded.h"
 #include "guard/cgroup.h"
 #include "guard/reaper.h"
 #include "guard/relay.h"
@@ -66,8 +67,11 @@ min(int64_t a, int64_t b)
 static void
 event(struct watch *w, enum life_event event)
 {
+	bool was_cancelled = w->life->cancelled;
 	unsigned int todo = life_on(w->life, event);
 
+	if (w->life->cancelled && !was_cancelled)
+		w->out->write_until = after(LIFE_CANCELLED_MS);
 	if ((todo & LIFE_DO_SIGNAL) != 0)
 		reaper_signal(&w->reaper, w->limits->signal);
 	if ((todo & LIFE_DO_FORWARD) != 0)
@@ -90,7 +94,7 @@ event(struct watch *w, enum life_event event)
 		w->grace_at = w->grace_at == NEVER ? at : min(w->grace_at, at);
 	}
 	if ((todo & LIFE_DO_DRAIN) != 0)
-		w->grace_at = w->life->cancelled ? after(life_last_grace(w->life)) : NEVER;
+		w->grace_at = life_is_cut_short(w->life) ? after(life_last_grace(w->life)) : NEVER;
 	if ((todo & LIFE_DO_DISCARD) != 0)
 		for (size_t i = 0; i < STREAMS; i++)
 			w->relay[i].discard = true;
@@ -380,6 +384,8 @@ run_life(struct watch *w, const struct leg_plan *plan, const struct meanwhile *m
 		pass_output(w, &w->relay[i]);
 	while (!drained(w, w->out->proof != PROOF_NONE))
 		turn(w);
+	if (life_is_cut_short(w->life) && w->out->write_until == 0)
+		w->out->write_until = after(BOUNDED_LAST_MS);
 	event(w, LIFE_NEXT);
 }
 

@@ -118,6 +118,59 @@ full() {
 	python3 -c 'import select; p = select.poll(); p.register(8, select.POLLOUT); raise SystemExit(bool(p.poll(0)))'
 }
 
+# Its notes have nowhere to go either: stdout and stderr are one full pipe.
+blocked_notes() {
+	unread
+	"$LEGGUARD" run --status "$work/status.json" -- bash -c 'exec 9<>"$1"; flock -s 9; yes; :' - "$work/alive" \
+		>"$work/pipe" 2>&1 </dev/null 8>&- &
+	launcher=$!
+	until_true full
+	kill -TERM "$launcher"
+	finish
+	was_cancelled TERM 143
+	dead "$work/alive"
+}
+# A run that has ended waits for the reader of its notes, until it is told not to.
+blocked_after_the_end() {
+	unread
+	python3 -c 'import os
+os.set_blocking(8, False)
+try:
+    while True:
+        os.write(8, b"x" * 4096)
+except BlockingIOError:
+    pass'
+	"$LEGGUARD" run --status "$work/status.json" -- bash -c 'sleep 1000 & exit 0' \
+		>"$work/stdout" 2>"$work/pipe" </dev/null 8>&- &
+	launcher=$!
+	until_true test -s "$work/status.json"
+	kill -TERM "$launcher"
+	finish
+	expect 0
+	kept
+}
+# The terminal is somebody else's, and nobody reads at its other side.
+blocked_terminal() {
+	cat >"$work/terminal.py" <<-'EOF2'
+		import os, pty, select, signal, subprocess, sys
+		ours, theirs = pty.openpty()
+		name = os.ttyname(theirs)
+		os.chmod(name, 0)
+		command = [os.environ["LEGGUARD"], "run", "--status", sys.argv[1], "--", "yes"]
+		p = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=theirs, stderr=2)
+		room = select.poll()
+		room.register(theirs, select.POLLOUT)
+		while room.poll(0):
+		    pass
+		p.send_signal(signal.SIGTERM)
+		sys.exit(p.wait())
+	EOF2
+	((EUID != 0)) || skip "root opens any terminal"
+	status=0
+	python3 "$work/terminal.py" "$work/status.json" 2>"$work/stderr" || status=$?
+	was_cancelled TERM 143
+}
+
 # The launcher gets the signal at its first, tenth, ... system call of each kind, after the leg's end as well.
 at_some_calls() {
 	need strace
@@ -241,6 +294,9 @@ scenario "a second signal is no harm, and the first one counts" twice
 scenario "a cancel before the leg started publishes cancelled" starting
 scenario "a cancel while the leg's last output waits for a reader that takes nothing ends the run" draining
 scenario "a cancel while the leg is blocked by a reader that takes nothing ends the run" blocked
+scenario "a cancel ends the run although nobody takes its notes either" blocked_notes
+scenario "a signal ends the wait for a reader of the notes" blocked_after_the_end
+scenario "a cancel ends the run at a terminal that nobody reads and that can't be opened anew" blocked_terminal
 scenario "a cancel after the leg's end counts until the outputs are published" restoring
 scenario "SIGTERM at some system calls of a run: exit status, class and outputs agree" at_some_calls
 scenario "SIGTSTP stops launcher and leg, SIGCONT lets both go on" stop_and_go

@@ -128,6 +128,16 @@ in_time() {
 	same "$(output lane-class)" ok
 }
 
+# Nobody reads, neither while the leg runs nor later: the restore does not wait for that.
+unread() {
+	mkfifo "$work/pipe"
+	exec 8<>"$work/pipe"
+	launch_to=$work/pipe
+	launch -t 1 --status "$work/status.json" -- bash -c 'yes; :'
+	finish
+	timed_out
+}
+
 scenario "a leg that outlasts -t is ended: status 124, class timeout" ends
 scenario "a leg that ends with status 0 because of -t is 124 all the same" ends_status_0
 scenario "what a timed-out leg leaves behind is dead, by the same proof" reaps
@@ -139,3 +149,4 @@ scenario "-s chooses the signal" signal
 scenario "a stopped leg hears the signal" stopped
 scenario "-t takes fractions, and times in which no leg can start" fractions
 scenario "-t means nothing to a leg that ends in time, and 0 is never" in_time
+scenario "a time-out ends the run although nobody takes the leg's output" unread

@@ -1,0 +1,111 @@
+/* Writing to somebody who may not be reading. See bounded.h. */
+#include "guard/bounded.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TICK_MS = 50 };
+
+static void
+interrupt(int signal)
+{
+	(void)signal; /* that it has a handler makes the write end with EINTR */
+}
+
+int64_t
+bounded_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
+}
+
+ssize_t
+bounded_write(int fd, const void *data, size_t size)
+{
+	/* It ticks on: the first one may come before the write has begun. */
+	static const struct itimerval off,
+	    ticks = {.it_interval.tv_usec = TICK_MS * 1000, .it_value.tv_usec = TICK_MS * 1000};
+	struct sigaction action = {.sa_handler = interrupt}, old;
+	sigset_t alarm, mask;
+	ssize_t n;
+	int errnum;
+
+	sigemptyset(&action.sa_mask);
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	if (sigaction(SIGALRM, &action, &old) != 0 || setitimer(ITIMER_REAL, &ticks, NULL) != 0)
+		return -1;
+	sigprocmask(SIG_UNBLOCK, &alarm, &mask);
+	n = write(fd, data, size);
+	errnum = errno;
+	setitimer(ITIMER_REAL, &off, NULL);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	(void)sigaction(SIGALRM, &old, NULL);
+	errno = errnum == EINTR ? EAGAIN : errnum;
+	return n;
+}
+
+static bool
+is_cancelled(void)
+{
+	sigset_t pending;
+
+	return sigpending(&pending) == 0 &&
+	    (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+		sigismember(&pending, SIGHUP) == 1);
+}
+
+/* False when nobody took anything for too long. */
+static bool
+wait_for_room(int fd, int64_t *until, bool *cancelled)
+{
+	struct pollfd p = {.fd = fd, .events = POLLOUT};
+
+	for (;;) {
+		int64_t now = bounded_now();
+
+		if (!*cancelled && is_cancelled()) {
+			*cancelled = true;
+			if (now + BOUNDED_LAST_MS < *until)
+				*until = now + BOUNDED_LAST_MS;
+		}
+		if (poll(&p, 1, now < *until ? TICK_MS : 0) > 0)
+			return true;
+		if (now >= *until)
+			return false;
+	}
+}
+
+int
+bounded_write_all(int fd, const char *data, size_t size, int64_t until)
+{
+	bool cancelled = false;
+
+	while (size > 0) {
+		ssize_t n;
+
+		if (!wait_for_room(fd, &until, &cancelled)) {
+			errno = ETIMEDOUT;
+			return -1;
+		}
+		n = bounded_write(fd, data, size);
+		if (n < 0 && errno != EAGAIN)
+			return -1;
+		if (n < 0 && bounded_now() >= until) {
+			errno = ETIMEDOUT; /* poll saw room that the write did not find */
+			return -1;
+		}
+		if (n > 0) {
+			data += n;
+			size -= (size_t)n;
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,34 @@
+/*
+ * Writing to somebody who may not be reading.
+ *
+ * O_NONBLOCK belongs to the open file, which other processes share, and poll(2) is no promise: a terminal
+ * has room for a byte and waits for the second. So a write that may wait is interrupted by a timer's
+ * signal: SIGALRM, which is blocked but for that time, as all signals are in the launcher.
+ */
+#ifndef GUARD_BOUNDED_H
+#define GUARD_BOUNDED_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+	BOUNDED_LAST_MS = 1000, /* for a reader after the launcher was told to end */
+};
+
+#define BOUNDED_NEVER INT64_MAX
+
+/* CLOCK_MONOTONIC in milliseconds. */
+int64_t bounded_now(void);
+
+/* One write(2) that ends after a short while; EAGAIN if nothing could be written until then. */
+ssize_t bounded_write(int fd, const void *data, size_t size);
+
+/*
+ * Write all of it, in order. It waits for room until the clock says `until`, or BOUNDED_LAST_MS after
+ * SIGINT, SIGTERM or SIGHUP has become pending; what has room at once is written in any case.
+ * -1 with errno, ETIMEDOUT if nobody took it.
+ */
+int bounded_write_all(int fd, const char *data, size_t size, int64_t until);
+
+#endif
