@@ -29,6 +29,7 @@ node_free(struct chain_node *node)
 	if (node == NULL)
 		return;
 	cleanup_fd(&node->fd);
+	cleanup_fd(&node->watch);
 	free(node->path);
 	free(node->link);
 	free(node);
@@ -153,6 +154,7 @@ chain_enter(struct chain *c, struct chain_node *parent, const char *name)
 		return NULL;
 	node->parent = parent;
 	node->fd = -1;
+	node->watch = -1;
 	node->path = node_path(parent, name);
 	if (node->path == NULL)
 		goto err;

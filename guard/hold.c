@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
-#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,69 +51,56 @@ lease(struct content *c)
 	return c->leased;
 }
 
-/* Directories that we may not read we can't watch; nor could the leg move what lies in them. */
-static void
-watch(struct snapshot *s)
+/*
+ * dnotify, the older of the two: its marks go away without a wait, where the end of an inotify instance
+ * waits for a grace period of the kernel's. Only the first rename is told (no DN_MULTISHOT), so a busy
+ * directory costs one signal. DN_DELETE is what a move to another directory counts as.
+ */
+static bool
+watch(struct chain_node *dir)
 {
-	s->watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	if (s->watch < 0)
-		return;
-	for (size_t i = 0; i < s->chain.count; i++) {
-		struct chain_node *node = s->chain.nodes[i];
-		char path[32];
-		int number;
+	if (dir->watch >= 0)
+		return true;
+	dir->watch = openat(dir->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return dir->watch >= 0 && fcntl(dir->watch, F_SETSIG, SNAPSHOT_RENAMED) == 0 &&
+	    fcntl(dir->watch, F_NOTIFY, DN_RENAME | DN_DELETE) == 0;
+}
 
-		if (!S_ISDIR(node->st.st_mode) || node->parent == NULL)
+/* In a directory that is not ours and that we may not write, the leg can't rename anything. */
+static bool
+is_out_of_reach(const struct chain_node *dir)
+{
+	return geteuid() != 0 && dir->st.st_uid != geteuid() &&
+	    faccessat(dir->fd, ".", W_OK, AT_EACCESS) != 0;
+}
+
+static void
+watch_all(struct snapshot *s)
+{
+	for (size_t i = 0; i < s->chain.count; i++) {
+		struct chain_node *dir = s->chain.nodes[i]->parent;
+
+		if (S_ISREG(s->chain.nodes[i]->st.st_mode) || dir == NULL || is_out_of_reach(dir))
 			continue;
-		snprintf(path, sizeof path, "/proc/self/fd/%d", node->fd);
-		number = inotify_add_watch(s->watch, path, IN_MOVE_SELF | IN_ONLYDIR);
-		if (number > 0)
-			node->watch = number;
+		/* What can't be watched may have happened at any time. */
+		if (!watch(dir))
+			s->suspicious = true;
 	}
 }
 
 bool
-snapshot_hold(struct snapshot *s, bool leases, size_t skip)
+snapshot_hold(struct snapshot *s, size_t skip)
 {
 	bool all = true;
 
-	for (size_t i = 0; leases && i < s->file_count; i++)
-		if (i != skip && (!s->files[i].neighbour || s->files[i].own_step))
-			all &= lease(s->files[i].content);
-	watch(s);
-	return all && s->watch >= 0;
-}
+	watch_all(s);
+	for (size_t i = 0; i < s->file_count; i++) {
+		const struct held_file *file = &s->files[i];
 
-static void
-take_event(struct snapshot *s, const struct inotify_event *event)
-{
-	bool overflow = (event->mask & IN_Q_OVERFLOW) != 0;
-
-	if (!overflow && (event->mask & IN_MOVE_SELF) == 0)
-		return;
-	for (size_t i = 0; i < s->chain.count; i++) {
-		struct chain_node *node = s->chain.nodes[i];
-
-		if (node->watch > 0 && (overflow || node->watch == event->wd))
-			node->shaken = true;
+		if (i != skip && !lease(file->content) && (!file->neighbour || file->own_step))
+			all = false;
 	}
-}
-
-static void
-take_events(struct snapshot *s)
-{
-	char buffer[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
-	ssize_t n;
-
-	if (s->watch < 0)
-		return;
-	while ((n = read(s->watch, buffer, sizeof buffer)) > 0)
-		for (ssize_t at = 0; at < n;) {
-			const struct inotify_event *event = (const void *)(buffer + at);
-
-			take_event(s, event);
-			at += (ssize_t)(sizeof *event + event->len);
-		}
+	return all;
 }
 
 /* fcntl(2): the lease's target is another one as soon as somebody waits for it. */
@@ -133,16 +119,19 @@ give_up(struct content *c)
 }
 
 bool
-snapshot_is_attacked(struct snapshot *s)
+snapshot_is_attacked(struct snapshot *s, bool renamed)
 {
-	take_events(s);
-	for (size_t i = 0; i < s->chain.count; i++)
-		if (s->chain.nodes[i]->shaken)
-			return true;
+	bool attacked = false;
+
+	s->suspicious |= renamed;
 	for (size_t i = 0; i < s->content_count; i++)
-		if (is_broken(s->contents[i]))
-			give_up(s->contents[i]);
-	return false;
+		if (is_broken(s->contents[i])) {
+			if (s->suspicious)
+				attacked = true;
+			else
+				give_up(s->contents[i]);
+		}
+	return attacked;
 }
 
 /* Whoever outside the leg was waiting: until the file is closed again, or long enough. */
@@ -161,7 +150,6 @@ wait_for_openers(const struct content *c)
 void
 hold_end(struct snapshot *s)
 {
-	take_events(s);
 	for (size_t i = 0; i < s->content_count; i++) {
 		struct content *c = s->contents[i];
 
@@ -177,16 +165,4 @@ hold_end(struct snapshot *s)
 			reopen_for_writing(c);
 		c->lent = false;
 	}
-}
-
-void
-snapshot_unwatch(struct snapshot *s)
-{
-	fd_drop(&s->watch);
-}
-
-void
-snapshot_leave_watch(struct snapshot *s)
-{
-	s->watch = -1;
 }

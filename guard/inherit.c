@@ -38,7 +38,7 @@ snapshot_close_others(const struct snapshot *s, const int *keep, size_t n)
 	if (kept == NULL)
 		return -1;
 	for (size_t i = 0; i < s->chain.count; i++)
-		kept[count++] = s->chain.nodes[i]->fd;
+		kept[count++] = s->chain.nodes[i]->fd; /* the watches were for the launcher */
 	for (size_t i = 0; i < s->content_count; i++)
 		kept[count++] = s->contents[i]->fd;
 	for (size_t i = 0; i < s->ballast_count; i++)

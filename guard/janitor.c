@@ -54,10 +54,8 @@ janitor_main(const struct janitor *j, struct snapshot *s, int reaper_pidfd)
 	prctl(PR_SET_NAME, "leg-janitor");
 	/* Out of reach of a signal to the launcher's process group; all but SIGKILL are blocked. */
 	(void)setsid();
-	if (!launcher_died(j)) {
-		snapshot_unwatch(s); /* nothing more will be asked of it, and it takes a moment */
+	if (!launcher_died(j))
 		_exit(0);
-	}
 	/* The launcher's ends of the reaper's socket and of the leg's output have to hang up with it. */
 	if (snapshot_close_others(s, &reaper_pidfd, 1) != 0)
 		_exit(1);

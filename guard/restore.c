@@ -186,9 +186,6 @@ restore_ancestor(struct restore *r, struct chain_node *node)
 		report_name(r, FINDING_PATH_MOVED, node, &m, quarantined);
 		free(m.left);
 		node->moved = true;
-	} else if (node->shaken) {
-		report(r, FINDING_PATH_MOVED, 0, node->path, "moved away and back meanwhile");
-		node->moved = true;
 	}
 	if (S_ISDIR(node->st.st_mode))
 		restore_mode(r, node);
@@ -272,13 +269,19 @@ concerns_us(const struct held_file *file)
 }
 
 static void
+report_opened(struct restore *r, const struct held_file *file)
+{
+	if (!file->content->broken)
+		return;
+	report(r, FINDING_OPENED, 0, file->node->path,
+	    "for writing; the leg was ended before that succeeded");
+	file->content->broken = false;
+}
+
+static void
 restore_file(struct restore *r, struct held_file *file)
 {
 	restore_name(r, file);
-	if (file->content->broken)
-		report(r, FINDING_OPENED, 0, file->node->path,
-		    "for writing; the leg was ended before that succeeded");
-	file->content->broken = false;
 	check_links(r, file);
 	restore_content(r, file);
 }
@@ -302,9 +305,11 @@ snapshot_restore(struct snapshot *s, struct findings *f, struct error *e)
 	hold_end(s);
 	reserve_free_ballast(s);
 	restore_ancestors(&r);
-	for (size_t i = 0; i < s->file_count; i++)
+	for (size_t i = 0; i < s->file_count; i++) {
+		report_opened(&r, &s->files[i]);
 		if (concerns_us(&s->files[i]))
 			restore_file(&r, &s->files[i]);
+	}
 	names_finish(&r.names, f);
 	return r.failed ? -1 : 0;
 }

@@ -193,19 +193,18 @@ provide(void *arg, int reaper_pidfd, struct error *e)
 	if (record(j, e) != 0 || reserve(j, e) != 0 || open_sweep(j, e) != 0)
 		return -1;
 	/* An unconfined leg may write, as it was asked for; it is put back. */
-	j->out->held =
-	    snapshot_hold(j->snapshot, j->options->isolation == ISOLATION_NAMESPACE,
-		j->status.path != NULL ? status_index(j) : SIZE_MAX) &&
-	    j->options->isolation == ISOLATION_NAMESPACE;
+	if (j->options->isolation == ISOLATION_NAMESPACE)
+		j->out->held = snapshot_hold(
+		    j->snapshot, j->status.path != NULL ? status_index(j) : SIZE_MAX);
 	return janitor_start(&j->janitor, j->snapshot, reaper_pidfd, e);
 }
 
 static bool
-is_attacked(void *arg)
+is_attacked(void *arg, bool renamed)
 {
 	const struct job *j = arg;
 
-	return snapshot_is_attacked(j->snapshot);
+	return snapshot_is_attacked(j->snapshot, renamed);
 }
 
 static int
@@ -391,7 +390,6 @@ settle(struct job *j)
 		case LIFE_RESTORING:
 			out->restore_failed =
 			    snapshot_restore(j->snapshot, &out->findings, &out->error) != 0;
-			snapshot_leave_watch(j->snapshot);
 			janitor_dismiss(&j->janitor);
 			note_late_cancel(j);
 			decide(j);

@@ -181,7 +181,6 @@ snapshot_walk(struct snapshot **out, const struct guard_request *requests, size_
 	if (s == NULL)
 		return error_set(e, errno, NULL, "snapshot");
 	s->taker = getpid();
-	s->watch = -1;
 	(void)clock_gettime(CLOCK_REALTIME_COARSE, &s->taken); /* fails for unknown clocks only */
 	s->requests = requests;
 	s->request_count = n;
@@ -223,7 +222,6 @@ snapshot_free(struct snapshot *s)
 	if (s == NULL)
 		return;
 	reserve_release(s);
-	snapshot_unwatch(s);
 	for (size_t i = 0; i < s->content_count; i++) {
 		content_free(s->contents[i]);
 		free(s->contents[i]);

@@ -16,6 +16,7 @@
 #include "bindmount/view.h"
 #include "guard/findings.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -138,24 +139,18 @@ int snapshot_descriptor(const struct snapshot *s, size_t index);
 int snapshot_let_go(struct snapshot *s, size_t index);
 
 /*
- * Watch the directories above the guarded files from here to snapshot_restore(), and with leases hold
- * the files themselves, beyond what a mount can do: see guard/hold.h. Whoever is about to open one of
- * them for writing waits then, and the caller gets SIGIO. File `skip` (or none: SIZE_MAX) is left out.
- * Called after snapshot_reserve(). Returns whether all of it could be done.
+ * Hold every recorded file from here to snapshot_restore(), beyond what a mount can do: see guard/hold.h.
+ * Whoever is about to open one of them for writing waits, and the caller gets SIGIO; for the first rename in
+ * a directory above them it gets SNAPSHOT_RENAMED. File `skip` (or none: SIZE_MAX) is left out. Called after
+ * snapshot_reserve(). Returns whether all the step's own files are held.
  */
-bool snapshot_hold(struct snapshot *s, bool leases, size_t skip);
+#define SNAPSHOT_RENAMED (SIGRTMIN + 1)
+bool snapshot_hold(struct snapshot *s, size_t skip);
 
 /*
- * On SIGIO: true if a directory above the guarded files has been moved, so that who wants to write may
- * be the leg: end it, then restore. Otherwise whoever waits may go on.
+ * To be called for these signals; renamed says whether SNAPSHOT_RENAMED has been among them. True if who
+ * waits may be the leg: end it, then restore. Otherwise whoever waits may go on.
  */
-bool snapshot_is_attacked(struct snapshot *s);
-
-/*
- * Giving back the watches takes a moment. A child that shares the descriptors may do it, after its parent
- * has let go of them.
- */
-void snapshot_unwatch(struct snapshot *s);
-void snapshot_leave_watch(struct snapshot *s);
+bool snapshot_is_attacked(struct snapshot *s, bool renamed);
 
 #endif

@@ -10,6 +10,7 @@
 #include "guard/cgroup.h"
 #include "guard/reaper.h"
 #include "guard/relay.h"
+#include "guard/snapshot.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -165,11 +166,12 @@ static void
 take_signals(struct watch *w)
 {
 	struct signalfd_siginfo info;
+	bool watched = false, renamed = false;
 
 	while (read(w->signals, &info, sizeof info) == (ssize_t)sizeof info) {
-		if (info.ssi_signo == SIGIO) {
-			if (w->meanwhile->attacked != NULL && w->meanwhile->attacked(w->meanwhile->arg))
-				event(w, LIFE_CONTENDED);
+		if (info.ssi_signo == SIGIO || info.ssi_signo == (uint32_t)SNAPSHOT_RENAMED) {
+			watched = true;
+			renamed |= info.ssi_signo != SIGIO;
 			continue;
 		}
 		if (info.ssi_signo == SIGTSTP) {
@@ -180,6 +182,9 @@ take_signals(struct watch *w)
 			w->out->cancel_signal = (int)info.ssi_signo;
 		event(w, LIFE_CANCEL);
 	}
+	/* With all of them read: a rename was told before the open that it made possible. */
+	if (watched && w->meanwhile->attacked(w->meanwhile->arg, renamed))
+		event(w, LIFE_CONTENDED);
 }
 
 static void
@@ -320,7 +325,8 @@ open_signals(struct watch *w)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGTSTP);
-	sigaddset(&set, SIGIO); /* a lease on a guarded file is being broken, see guard/hold.h */
+	sigaddset(&set, SIGIO); /* these two come from guard/hold.h */
+	sigaddset(&set, SNAPSHOT_RENAMED);
 	w->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (w->signals < 0)
 		return error_set(w->e, errno, NULL, "can't make a signalfd");

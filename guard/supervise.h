@@ -18,8 +18,8 @@ struct meanwhile {
 	/* Called once in any case, when the reaper is gone and the outcome says what that proves: the last
 	 * chance to end what may still hold the leg's output. NULL: nothing is to be done. */
 	void (*gone)(void *arg);
-	/* Called on SIGIO: true if the leg is to be ended for it. NULL: never. */
-	bool (*attacked)(void *arg);
+	/* Called on SIGIO, and with `renamed` on SNAPSHOT_RENAMED: true if the leg is to be ended. */
+	bool (*attacked)(void *arg, bool renamed);
 	void *arg;
 };
 
