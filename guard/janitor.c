@@ -3,6 +3,7 @@
 
 #include "bindmount/cleanup.h"
 #include "bindmount/sys.h"
+#include "guard/bounded.h"
 #include "guard/outcome.h"
 #include "guard/status.h"
 
@@ -43,7 +44,8 @@ repair(struct snapshot *s)
 	(void)snapshot_restore(s, &out.findings, &out.error);
 	notes = status_janitor_notes(&out, &e);
 	if (notes != NULL)
-		(void)!write(STDERR_FILENO, notes, strlen(notes));
+		(void)bounded_write_all(
+		    STDERR_FILENO, notes, strlen(notes), bounded_now() + REAPER_MS);
 }
 
 static _Noreturn void

@@ -161,7 +161,7 @@ life_last_grace(const struct life *life)
 bool
 life_is_cut_short(const struct life *life)
 {
-	return life->cancelled || life->timed_out || life->overflowed;
+	return life->cancelled || life->contended || life->timed_out || life->overflowed;
 }
 
 bool
