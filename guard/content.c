@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -63,14 +64,46 @@ content_free(struct content *c)
 static int
 open_held(struct content *c, int dir, const char *name, bool read_only)
 {
-	/* O_NONBLOCK: should it be a FIFO by now, fstat must get to say so */
-	const int flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	char path[32];
 
-	c->fd = openat(dir, name, O_RDWR | flags);
-	c->writable = c->fd >= 0;
-	if (c->fd < 0 && read_only && (errno == EACCES || errno == EPERM || errno == EROFS))
-		c->fd = openat(dir, name, O_RDONLY | flags);
-	return c->fd >= 0 ? 0 : -1;
+	/* O_NONBLOCK: should it be a FIFO by now, fstat must get to say so */
+	c->fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (c->fd < 0)
+		return -1;
+	snprintf(path, sizeof path, "/proc/self/fd/%d", c->fd);
+	c->writable = faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) == 0;
+	return c->writable || read_only ? 0 : -1;
+}
+
+/* Put another description of the same file, open in another way, in the place of c->fd. */
+static int
+reopen(struct content *c, int flags)
+{
+	char path[32];
+	AUTO_FD int fd = -1;
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", c->fd);
+	fd = open(path, flags | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0 || dup3(fd, c->fd, O_CLOEXEC) < 0)
+		return -1;
+	c->writing = flags == O_RDWR;
+	return 0;
+}
+
+int
+content_open_for_writing(struct content *c)
+{
+	if (c->writing || reopen(c, O_RDWR) == 0)
+		return 0;
+	if (errno != EACCES || fchmod(c->fd, (c->st.st_mode & 07777) | S_IRUSR | S_IWUSR) != 0)
+		return -1;
+	return reopen(c, O_RDWR);
+}
+
+int
+content_open_for_reading(struct content *c)
+{
+	return c->writing ? reopen(c, O_RDONLY) : 0;
 }
 
 static int

@@ -18,11 +18,11 @@
 #include <xxhash.h>
 
 struct content {
-	int fd;        /* O_RDWR, or O_RDONLY if that is all we may */
-	bool writable; /* fd is O_RDWR */
+	int fd;        /* O_RDONLY, until content_open_for_writing() */
+	bool writable; /* it could be opened for writing when it was recorded */
+	bool writing;  /* fd is O_RDWR */
 	bool remade;   /* the inode had lost its last link and fd is another one by now */
-	bool lent;     /* fd is read-only for the time being, see guard/hold.h */
-	bool leased;   /* and has a lease */
+	bool leased;   /* fd has a lease, see guard/hold.h */
 	bool broken;   /* which was broken by what may have been the leg */
 	bool reserved; /* blocks behind the end were asked for */
 	bool ended;    /* the last byte is a newline, or there is none */
@@ -44,6 +44,16 @@ struct content {
  */
 int content_record(
     struct content *c, int dir, const char *name, const struct stat *st, bool read_only);
+
+/*
+ * Make fd one that can write; its mode may have been changed meanwhile, and is ours to change back. An
+ * open for writing ends the leases of others who hold the file as well, so it waits until there is
+ * something to write. -1 with errno.
+ */
+int content_open_for_writing(struct content *c);
+
+/* The other way round. -1 with errno. */
+int content_open_for_reading(struct content *c);
 
 void content_free(struct content *c);
 

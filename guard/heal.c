@@ -86,7 +86,7 @@ heal_time(const struct content *c, int fd)
 }
 
 enum heal
-heal_bytes(const struct content *c, enum finding_kind *kind, char detail[HEAL_DETAIL])
+heal_bytes(struct content *c, enum finding_kind *kind, char detail[HEAL_DETAIL])
 {
 	AUTO_FREE unsigned char *buffer = malloc(c->size < BLOCK ? c->size + 1 : BLOCK);
 	struct difference d;
@@ -101,7 +101,7 @@ heal_bytes(const struct content *c, enum finding_kind *kind, char detail[HEAL_DE
 	*kind = kind_of(&d);
 	snprintf(detail, HEAL_DETAIL, "%zu bytes became %lld", c->size, (long long)now.st_size);
 	/* Compared once more: whoever is writing to it still would otherwise go unnoticed. */
-	if (rewrite(c, buffer, d.longer) != 0 || compare(c, buffer, &d) != 0)
+	if (content_open_for_writing(c) != 0 || rewrite(c, buffer, d.longer) != 0 || compare(c, buffer, &d) != 0)
 		return HEAL_FAILED;
 	heal_time(c, c->fd);
 	errno = EAGAIN;

@@ -21,7 +21,7 @@ enum heal {
 };
 
 /* On a difference *kind and detail say what it was. */
-enum heal heal_bytes(const struct content *c, enum finding_kind *kind, char detail[HEAL_DETAIL]);
+enum heal heal_bytes(struct content *c, enum finding_kind *kind, char detail[HEAL_DETAIL]);
 enum heal heal_metadata(const struct content *c, char detail[HEAL_DETAIL]);
 
 /*

@@ -12,41 +12,14 @@
 
 enum { OPENERS_MS = 1000 }; /* how long others may take with what they waited for */
 
-/* Put another description of the same file, open in another way, in the place of c->fd. */
-static int
-reopen(struct content *c, int flags)
-{
-	char path[32];
-	AUTO_FD int fd = -1;
-
-	snprintf(path, sizeof path, "/proc/self/fd/%d", c->fd);
-	fd = open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0 || dup3(fd, c->fd, O_CLOEXEC) < 0)
-		return -1;
-	return 0;
-}
-
-/* Writable again; its mode may have been changed meanwhile, and it is ours to change back. */
-static void
-reopen_for_writing(struct content *c)
-{
-	if (reopen(c, O_RDWR) == 0)
-		return;
-	if (errno == EACCES && fchmod(c->fd, (c->st.st_mode & 07777) | S_IRUSR | S_IWUSR) == 0 &&
-	    reopen(c, O_RDWR) == 0)
-		return;
-	c->writable = false; /* what there is to put back fails, and says so */
-}
-
 static bool
 lease(struct content *c)
 {
 	if (c->leased)
 		return true;
 	/* Who allowed other names has allowed other ways in. */
-	if (!c->writable || c->st.st_nlink > 1 || reopen(c, O_RDONLY) != 0)
+	if (!c->writable || c->st.st_nlink > 1 || content_open_for_reading(c) != 0)
 		return false;
-	c->lent = true;
 	c->leased = fcntl(c->fd, F_SETLEASE, F_RDLCK) == 0;
 	return c->leased;
 }
@@ -97,8 +70,8 @@ snapshot_hold(struct snapshot *s, size_t skip)
 	for (size_t i = 0; i < s->file_count; i++) {
 		const struct held_file *file = &s->files[i];
 
-		if (i != skip && !lease(file->content) && (!file->neighbour || file->own_step))
-			all = false;
+		if (i != skip && (!file->neighbour || file->own_step))
+			all &= lease(file->content);
 	}
 	return all;
 }
@@ -156,13 +129,7 @@ hold_end(struct snapshot *s)
 		c->broken = is_broken(c);
 		give_up(c);
 	}
-	for (size_t i = 0; i < s->content_count; i++) {
-		struct content *c = s->contents[i];
-
-		if (c->broken)
-			wait_for_openers(c);
-		if (c->lent)
-			reopen_for_writing(c);
-		c->lent = false;
-	}
+	for (size_t i = 0; i < s->content_count; i++)
+		if (s->contents[i]->broken)
+			wait_for_openers(s->contents[i]);
 }

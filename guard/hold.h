@@ -6,12 +6,12 @@
  * file where nothing covers it; then move everything back. So the inodes are watched as well:
  *
  * - Each directory above has a watch on renames in it (F_NOTIFY, fcntl(2)), wherever they are done.
- * - Each recorded file has a read lease (F_SETLEASE). An open for writing or a truncation, by whatever
+ * - Each file of this step has a read lease (F_SETLEASE). An open for writing or a truncation, by whatever
  *   name, has to wait until the lease is given up, and the launcher gets SIGIO. If something was renamed or
  *   removed in a directory above by then, it may be the leg: that is ended first. If nothing was, the leg
- *   had no way to the file, so it is somebody outside, who may go on; what he does is put back, if it
- *   is this step's file. Leases want a file system that has them, an owner who asks, and no writer, so the
- *   launcher's own descriptor is read-only meanwhile. A file that was given up has no lease any more.
+ *   had no way to the file, so it is somebody outside, who may go on; what he does is put back.
+ *   Leases want a file system that has them, an owner who asks, and no writer, so the launcher's own
+ *   descriptor is read-only meanwhile. A file that was given up has no lease any more.
  */
 #ifndef GUARD_HOLD_H
 #define GUARD_HOLD_H

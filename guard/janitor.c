@@ -49,9 +49,9 @@ repair(struct snapshot *s)
 }
 
 static _Noreturn void
-janitor_main(const struct janitor *j, struct snapshot *s, int reaper_pidfd)
+janitor_main(const struct janitor *j, struct snapshot *s)
 {
-	struct pollfd p = {.fd = reaper_pidfd, .events = POLLIN};
+	struct pollfd p = {.fd = j->reaper, .events = POLLIN};
 
 	prctl(PR_SET_NAME, "leg-janitor");
 	/* Out of reach of a signal to the launcher's process group; all but SIGKILL are blocked. */
@@ -59,7 +59,7 @@ janitor_main(const struct janitor *j, struct snapshot *s, int reaper_pidfd)
 	if (!launcher_died(j))
 		_exit(0);
 	/* The launcher's ends of the reaper's socket and of the leg's output have to hang up with it. */
-	if (snapshot_close_others(s, &reaper_pidfd, 1) != 0)
+	if (snapshot_close_others(s, &j->reaper, 1) != 0)
 		_exit(1);
 	(void)poll(&p, 1, REAPER_MS);
 	repair(s);
@@ -72,6 +72,7 @@ close_all(struct janitor *j)
 	fd_drop(&j->word);
 	fd_drop(&j->wait);
 	fd_drop(&j->self);
+	fd_drop(&j->reaper);
 }
 
 /*
@@ -85,7 +86,8 @@ janitor_start(struct janitor *j, struct snapshot *s, int reaper_pidfd, struct er
 
 	*j = (struct janitor)JANITOR_NONE;
 	j->self = sys_pidfd_open(getpid());
-	if (j->self < 0 || pipe2(pair, O_CLOEXEC) != 0) {
+	j->reaper = fcntl(reaper_pidfd, F_DUPFD_CLOEXEC, 0);
+	if (j->self < 0 || j->reaper < 0 || pipe2(pair, O_CLOEXEC) != 0) {
 		error_set(e, errno, NULL, "can't watch the launcher");
 		close_all(j);
 		return -1;
@@ -95,7 +97,7 @@ janitor_start(struct janitor *j, struct snapshot *s, int reaper_pidfd, struct er
 	snapshot_inherit(s, true);
 	j->pid = sys_fork(CLONE_FILES, NULL);
 	if (j->pid == 0)
-		janitor_main(j, s, reaper_pidfd);
+		janitor_main(j, s);
 	snapshot_inherit(s, false);
 	if (j->pid < 0) {
 		error_set(e, errno, NULL, "can't make the janitor's process");

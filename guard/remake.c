@@ -133,7 +133,7 @@ adopt(struct content *c, int fd)
 	}
 	fd_drop(&c->fd);
 	c->fd = fd;
-	c->writable = true;
+	c->writable = c->writing = true;
 	c->remade = true;
 	c->reserved = false;
 }

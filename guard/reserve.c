@@ -156,7 +156,8 @@ snapshot_reserve(struct snapshot *s, size_t index, size_t bytes, struct error *e
 		return 0;
 	c->reserved = true;
 	bytes++; /* a newline may come before */
-	if (set_aside(c->fd, FALLOC_FL_KEEP_SIZE, c->end, bytes) != 0 ||
+	if (content_open_for_writing(c) != 0 ||
+	    set_aside(c->fd, FALLOC_FL_KEEP_SIZE, c->end, bytes) != 0 ||
 	    weigh_down(s, &s->files[index], bytes) != 0)
 		return full(errno, s->files[index].node->path, e);
 	return 0;
@@ -197,7 +198,8 @@ release_blocks(struct content *c)
 	if (!c->reserved)
 		return;
 	c->reserved = false;
-	if (ftruncate(c->fd, (off_t)c->end) == 0 && c->end == c->size)
+	if (content_open_for_writing(c) == 0 && ftruncate(c->fd, (off_t)c->end) == 0 &&
+	    c->end == c->size)
 		(void)futimens(c->fd, times); /* a wrong time harms nobody */
 }
 
@@ -264,6 +266,9 @@ snapshot_append(struct snapshot *s, size_t index, const void *data, size_t size,
 	if (size == 0)
 		return 0;
 	reserve_free_ballast(s);
+	if (content_open_for_writing(c) != 0)
+		return error_set(e, errno, NULL, "cannot open %s for writing",
+		    s->files[index].node->path);
 	/* The cut makes the end exact and frees what was reserved behind it. */
 	if (write_block(c->fd, newline, data, size, (off_t)c->end) != 0 ||
 	    ftruncate(c->fd, (off_t)end) != 0) {

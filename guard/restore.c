@@ -244,7 +244,7 @@ check_links(struct restore *r, const struct held_file *file)
 static void
 restore_content(struct restore *r, const struct held_file *file)
 {
-	const struct content *c = file->content;
+	struct content *c = file->content;
 	enum finding_kind kind;
 	char detail[HEAL_DETAIL];
 	enum heal healed;

@@ -248,19 +248,9 @@ int
 snapshot_let_go(struct snapshot *s, size_t index)
 {
 	struct content *c = s->files[index].content;
-	char path[32];
-	AUTO_FD int fd = -1;
 
-	if (!c->writable)
-		return c->fd;
 	reserve_release_content(c);
-	snprintf(path, sizeof path, "/proc/self/fd/%d", c->fd);
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0 || dup3(fd, c->fd, O_CLOEXEC) < 0)
-		return -1;
-	c->writable = false;
-	c->reserved = false;
-	return c->fd;
+	return content_open_for_reading(c) == 0 ? c->fd : -1;
 }
 
 size_t

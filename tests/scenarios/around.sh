@@ -36,18 +36,6 @@ without_waiting() {
 	[[ ! -e $work/wrote ]] || fail "the leg could write"
 }
 
-neighbour_and_back() {
-	around 'for f in "$bare"/set_output_*; do
-			[[ $f == *"${GITHUB_OUTPUT##*/}" ]] || { echo outer=forged >"$f" && : >"$1/wrote"; }
-		done
-		mv "$1/beside/t" "$RUNNER_TEMP"'
-	expect 120
-	kept
-	[[ ! -e $work/wrote ]] || fail "the leg could write"
-	same "$(<"$outer_output")" outer=kept
-	has "$work/stderr" "tampered: opened $outer_output"
-}
-
 # Renames in the directories above are nothing by themselves, and a neighbour may be written from outside.
 honest() {
 	mkfifo "$work/started" "$work/go"
@@ -65,5 +53,4 @@ honest() {
 scenario "an append around the read-only mount is stopped before it happens" append_around
 scenario "a truncation around the read-only mount is stopped before it happens" truncate_around
 scenario "nor does a writer get through that does not wait" without_waiting
-scenario "nor can another step's file be changed around the mount" neighbour_and_back
 scenario "a leg that renames its own files, and a step beside it that writes its own, go on" honest
