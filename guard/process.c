@@ -9,9 +9,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { EXACT_ROUNDS = 100 };
@@ -322,6 +324,124 @@ process_descendants(struct processes *all, int procfd, pid_t pid)
 	/* The list is the queue: children are added behind the parent that is looked at. */
 	for (size_t i = 0; i < all->count; i++)
 		if (add_children_of(all, procfd, all->list[i].pid) != 0)
+			return -1;
+	return 0;
+}
+
+static int
+pids_add(struct pids *all, pid_t pid)
+{
+	/* Grows by doubling, as above. */
+	if ((all->count & (all->count - 1)) == 0) {
+		size_t room = all->count != 0 ? all->count * 2 : 1;
+		pid_t *list = reallocarray(all->list, room, sizeof *list);
+
+		if (list == NULL)
+			return -1;
+		all->list = list;
+	}
+	all->list[all->count++] = pid;
+	return 0;
+}
+
+int
+pids_children(struct pids *children, int procfd, pid_t pid)
+{
+	char path[64];
+	FILE *file;
+	int fd, child, result = 0;
+
+	*children = (struct pids){0};
+	snprintf(path, sizeof path, "%d/task/%d/children", (int)pid, (int)pid);
+	fd = openat(procfd, path, O_RDONLY | O_CLOEXEC);
+	file = fd >= 0 ? fdopen(fd, "r") : NULL;
+	if (file == NULL) {
+		fd_drop(&fd);
+		return -1;
+	}
+	while (result == 0 && fscanf(file, "%d", &child) == 1)
+		result = pids_add(children, (pid_t)child);
+	fclose(file);
+	return result;
+}
+
+void
+pids_free(struct pids *pids)
+{
+	free(pids->list);
+	*pids = (struct pids){0};
+}
+
+/*
+ * For a child waitid(2) knows, which is quickest. Otherwise a pidfd is readable when every thread is dead,
+ * and there is none for a thread. True if in doubt.
+ */
+static bool
+is_alive(pid_t pid)
+{
+	siginfo_t info = {0};
+
+	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0)
+		return info.si_pid == 0;
+
+	AUTO_FD int pidfd = sys_pidfd_open(pid);
+	struct pollfd p = {.fd = pidfd, .events = POLLIN};
+
+	if (pidfd < 0)
+		return errno != ESRCH && errno != ENOENT && errno != EINVAL;
+	return poll(&p, 1, 0) != 1;
+}
+
+static int
+add_listed(struct pids *alive, int procfd)
+{
+	DIR *dir = open_directory(procfd, ".");
+	struct dirent *entry;
+	int result = 0;
+
+	if (dir == NULL)
+		return -1;
+	while (result == 0 && (entry = readdir(dir)) != NULL)
+		if (isdigit((unsigned char)entry->d_name[0]) && is_alive((pid_t)atoi(entry->d_name)))
+			result = pids_add(alive, (pid_t)atoi(entry->d_name));
+	closedir(dir);
+	return result;
+}
+
+/*
+ * The last number that was given out, if it is quicker to try all up to there. To list /proc makes a
+ * directory for each process, which the kernel has to take away again as they end: that is worth it for a
+ * few of them, or where most numbers are nobody's. 0: list them.
+ */
+static pid_t
+last_to_try(int procfd)
+{
+	enum { MANY = 256, TRIES_EACH = 16 };
+	AUTO_FD int pidfd = sys_pidfd_open(getpid());
+	struct pids children;
+	pid_t last = 0;
+
+	if (pids_children(&children, procfd, getpid()) != 0 || children.count < MANY || pidfd < 0 ||
+	    read_last_pid(procfd, &last) != 0 || (size_t)last / TRIES_EACH > children.count)
+		last = 0;
+	/* Numbers above the last one are from before they began again from the bottom. */
+	for (size_t i = 0; i < children.count; i++)
+		if (children.list[i] > last)
+			last = 0;
+	pids_free(&children);
+	return last;
+}
+
+int
+pids_alive(struct pids *alive, int procfd)
+{
+	pid_t last = last_to_try(procfd);
+
+	*alive = (struct pids){0};
+	if (last == 0)
+		return add_listed(alive, procfd);
+	for (pid_t pid = 1; pid <= last; pid++)
+		if (is_alive(pid) && pids_add(alive, pid) != 0)
 			return -1;
 	return 0;
 }

@@ -105,35 +105,40 @@ build(struct state *s, struct error *e)
 }
 
 static void
-describe_survivors(struct reaper_message *m, const struct processes *all)
+describe(struct reaper_message *m, const struct process *p)
 {
-	for (size_t i = 0; i < all->count; i++) {
-		const struct process *p = &all->list[i];
+	struct survivor *to = &m->survivors[m->n_survivors++];
 
-		if (m->n_survivors < REAPER_SURVIVORS_MAX) {
-			struct survivor *to = &m->survivors[m->n_survivors++];
-
-			*to = (struct survivor){.pid = p->pid, .ppid = p->ppid, .start = p->start};
-			memcpy(to->name, p->name, sizeof to->name);
-		}
-		m->survivors_total++;
-	}
+	*to = (struct survivor){.pid = p->pid, .ppid = p->ppid, .start = p->start};
+	memcpy(to->name, p->name, sizeof to->name);
 }
 
-/* Everything in the pid namespace but this process; or every descendant of this process. */
-static int
-list_survivors(const struct state *s, struct processes *all)
+/*
+ * Everything that is alive in the pid namespace but this process. Only those that are described are read;
+ * the rest are counted.
+ */
+static void
+list_namespace(const struct state *s, struct reaper_message *m)
 {
-	if (!s->plan.pid_namespace)
-		return process_descendants(all, s->procfd, getpid());
-	if (process_list(all, s->procfd) != 0)
-		return -1;
-	for (size_t i = 0; i < all->count; i++)
-		if (all->list[i].pid == getpid()) {
-			all->list[i] = all->list[--all->count];
-			break;
-		}
-	return 0;
+	struct pids all;
+	bool failed = pids_alive(&all, s->procfd) != 0;
+
+	for (size_t i = 0; i < all.count; i++) {
+		pid_t pid = all.list[i];
+		struct process p;
+
+		if (pid == getpid())
+			continue;
+		m->survivors_total++;
+		if (m->n_survivors < REAPER_SURVIVORS_MAX &&
+		    process_read(&p, s->procfd, pid) == 0)
+			describe(m, &p);
+	}
+	pids_free(&all);
+	/* The leg may have seen to that (prlimit(2) asks for no more than the same user). There is
+	 * somebody, or there would be no child. */
+	if (failed && m->survivors_total == 0)
+		m->survivors_total = 1;
 }
 
 enum reaped { REAPED_OTHERS, REAPED_LEG, REAPED_LAST };
@@ -167,34 +172,122 @@ before(const struct timespec *deadline)
 }
 
 /*
- * Kill every descendant. Stopping them all first keeps one that forks for ever from running ahead of
- * the list. ECHILD is the proof: orphans come to this process, so while one is alive there is a child.
+ * A child that has not been waited for keeps its number, so it may be signalled by that. Whether it is one
+ * is asked here: /proc might be another namespace's.
  */
 static bool
-kill_descendants(const struct state *s)
+is_child(pid_t pid)
+{
+	siginfo_t info;
+
+	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+static bool
+is_described(const struct reaper_message *m, pid_t pid)
+{
+	for (size_t i = 0; i < m->n_survivors; i++)
+		if (m->survivors[i].pid == pid)
+			return true;
+	return false;
+}
+
+/* Kill the children. Orphans become that, so this alone gets to the last of a tree that does not grow. */
+static size_t
+kill_children(const struct state *s, struct reaper_message *m)
+{
+	struct pids children;
+	size_t killed = 0;
+
+	/* If it can't be read to its end, what is listed is a beginning. */
+	(void)pids_children(&children, s->procfd, getpid());
+	for (size_t i = 0; i < children.count; i++) {
+		pid_t pid = children.list[i];
+		struct process p;
+
+		if (!is_child(pid))
+			continue;
+		if (m->n_survivors < REAPER_SURVIVORS_MAX && !is_described(m, pid) &&
+		    process_read(&p, s->procfd, pid) == 0 && !p.dead)
+			describe(m, &p);
+		killed += kill(pid, SIGKILL) == 0;
+	}
+	pids_free(&children);
+	return killed;
+}
+
+/* Stopping them all first keeps one that forks for ever from running ahead of the list. */
+static void
+kill_tree(const struct state *s)
+{
+	struct processes all;
+
+	(void)process_descendants(&all, s->procfd, getpid());
+	for (size_t i = 0; i < all.count; i++)
+		(void)process_signal(&all.list[i], s->procfd, SIGSTOP);
+	for (size_t i = 0; i < all.count; i++)
+		(void)process_signal(&all.list[i], s->procfd, SIGKILL);
+	processes_free(&all);
+}
+
+/*
+ * Wait until so many have ended, or nobody has for a while, and count those who did not end by
+ * themselves. True if that was the last child: orphans come to this process, so while one descendant is
+ * alive there is a child.
+ */
+static bool
+reap_killed(const struct state *s, size_t killed, struct reaper_message *m)
+{
+	enum { PATIENCE_MS = 20 };
+	struct pollfd p = {.fd = s->signals, .events = POLLIN};
+	struct signalfd_siginfo info;
+	size_t ended = 0;
+
+	do {
+		int status;
+		pid_t pid;
+
+		while (read(s->signals, &info, sizeof info) > 0)
+			continue;
+		while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+			ended++;
+			m->survivors_total += WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+		}
+		if (pid < 0 && errno == ECHILD)
+			return true;
+	} while ((ended < killed || killed == 0) && poll(&p, 1, PATIENCE_MS) > 0);
+	return false;
+}
+
+/* Those that would not die count as well. */
+static void
+count_remaining(const struct state *s, struct reaper_message *m)
+{
+	struct processes all;
+
+	(void)process_descendants(&all, s->procfd, getpid());
+	m->survivors_total += all.count != 0 ? all.count : 1;
+	processes_free(&all);
+}
+
+/* Kill every descendant; m gets who that was, and whether it is proven that all are dead. */
+static void
+kill_descendants(const struct state *s, struct reaper_message *m)
 {
 	struct timespec deadline;
-	struct processes all;
+	size_t killed;
 
 	clock_gettime(CLOCK_MONOTONIC, &deadline);
 	deadline.tv_sec += KILL_SECONDS;
+	killed = kill_children(s, m);
 	if (s->plan.cgroup >= 0)
 		(void)cgroup_kill(s->plan.cgroup); /* what has left it is still a descendant */
-	do {
-		/* If it can't be read to its end, what is listed is a beginning. */
-		(void)process_descendants(&all, s->procfd, getpid());
-		for (size_t i = 0; i < all.count; i++)
-			(void)process_signal(&all.list[i], s->procfd, SIGSTOP);
-		for (size_t i = 0; i < all.count; i++)
-			(void)process_signal(&all.list[i], s->procfd, SIGKILL);
-		processes_free(&all);
-		/* Whatever could not be killed shows up in the next list. */
-		while (waitpid(-1, NULL, WNOHANG) > 0)
-			continue;
-		if (waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD)
-			return true;
-	} while (before(&deadline));
-	return false;
+	while (!(m->all_dead = reap_killed(s, killed, m)) && before(&deadline)) {
+		kill_tree(s);
+		killed = kill_children(s, m);
+	}
+	if (!m->all_dead)
+		count_remaining(s, m);
 }
 
 /*
@@ -204,20 +297,13 @@ kill_descendants(const struct state *s)
 static _Noreturn void
 finish(const struct state *s, int wait_status, bool alone)
 {
-	struct reaper_message m = {.kind = REAPER_ENDED, .wait_status = wait_status};
-	struct processes all = {0};
+	struct reaper_message m = {
+	    .kind = REAPER_ENDED, .wait_status = wait_status, .all_dead = alone};
 
-	if (!alone) {
-		bool failed = list_survivors(s, &all) != 0;
-
-		describe_survivors(&m, &all);
-		/* The leg may have seen to that (prlimit(2) asks for no more than the same user). There
-		 * is somebody, or there would be no child. */
-		if (failed && m.survivors_total == 0)
-			m.survivors_total = 1;
-	}
-	if (!s->plan.pid_namespace)
-		m.all_dead = alone || kill_descendants(s);
+	if (!alone && s->plan.pid_namespace)
+		list_namespace(s, &m);
+	else if (!alone)
+		kill_descendants(s, &m);
 	send_message(s, &m);
 	_exit(0);
 }
@@ -226,8 +312,10 @@ finish(const struct state *s, int wait_status, bool alone)
 static _Noreturn void
 abandon(const struct state *s)
 {
+	struct reaper_message unheard = {.kind = REAPER_ENDED};
+
 	if (!s->plan.pid_namespace)
-		(void)kill_descendants(s);
+		kill_descendants(s, &unheard);
 	_exit(1);
 }
 

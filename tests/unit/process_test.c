@@ -124,6 +124,15 @@ has(const struct processes *all, pid_t pid)
 	return false;
 }
 
+static bool
+has_pid(const struct pids *pids, pid_t pid)
+{
+	for (size_t i = 0; i < pids->count; i++)
+		if (pids->list[i] == pid)
+			return true;
+	return false;
+}
+
 static void
 descendants_are_found_through_the_lists_of_children(void **unused)
 {
@@ -148,6 +157,7 @@ the_list_holds_the_living_and_not_the_dead(void **unused)
 	pid_t alive = child(NULL), dead = child(NULL);
 	siginfo_t info;
 	struct processes all;
+	struct pids pids;
 
 	(void)unused;
 	assert_int_equal(kill(dead, SIGKILL), 0);
@@ -157,6 +167,16 @@ the_list_holds_the_living_and_not_the_dead(void **unused)
 	assert_true(has(&all, alive));
 	assert_false(has(&all, dead));
 	processes_free(&all);
+	assert_int_equal(pids_alive(&pids, procfd), 0);
+	assert_true(has_pid(&pids, getpid()));
+	assert_true(has_pid(&pids, alive));
+	assert_false(has_pid(&pids, dead));
+	pids_free(&pids);
+	assert_int_equal(pids_children(&pids, procfd, getpid()), 0);
+	assert_int_equal(pids.count, 2);
+	assert_true(has_pid(&pids, alive));
+	assert_true(has_pid(&pids, dead));
+	pids_free(&pids);
 	assert_int_equal(waitpid(dead, NULL, 0), dead);
 	assert_int_equal(kill(alive, SIGKILL), 0);
 	assert_int_equal(waitpid(alive, NULL, 0), alive);
