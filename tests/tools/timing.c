@@ -1,10 +1,12 @@
 /*
- * timing ROUNDS [--truncate FILE] NAME COMMAND [ARG]... [';;' NAME COMMAND [ARG]...]...
+ * timing ROUNDS [--truncate FILE] [--since CROWD] NAME COMMAND [ARG]... [';;' NAME COMMAND [ARG]...]...
  *
  * Times whole processes, paired: each round runs every command once, in turn, so that a busy moment of
  * the machine falls on all of them alike. Prints one line for each command: its name, the median in
  * microseconds, the median of its per-round ratio to the first command, and its peak resident set
- * in KiB. FILE is emptied before each run, outside the measured time.
+ * in KiB. FILE is emptied before each run, outside the measured time. With --since a time begins when
+ * the file CROWD says, in microseconds of CLOCK_MONOTONIC, and does not end before nobody holds a lock on
+ * it.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -12,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -52,8 +55,21 @@ median(double *v, size_t n)
 	return n % 2 == 1 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
+/* Wait until nobody holds the file any more, and read when that began. */
 static double
-run(size_t i)
+read_start(const char *crowd)
+{
+	char text[32] = "";
+	int fd = open(crowd, O_RDONLY | O_CLOEXEC);
+
+	if (fd == -1 || flock(fd, LOCK_EX) == -1 || read(fd, text, sizeof text - 1) <= 0)
+		err(1, "%s", crowd);
+	close(fd);
+	return strtod(text, NULL);
+}
+
+static double
+run(size_t i, const char *crowd)
 {
 	struct rusage ru;
 	double start = now_us(), end;
@@ -64,6 +80,8 @@ run(size_t i)
 		errx(1, "can't run %s", commands[i].argv[0]);
 	if (wait4(pid, &status, 0, &ru) != pid)
 		err(1, "wait4");
+	if (crowd != NULL)
+		start = read_start(crowd);
 	end = now_us();
 	if (status != 0)
 		errx(1, "%s failed (wait status %#x)", commands[i].name, (unsigned int)status);
@@ -76,13 +94,18 @@ int
 main(int argc, char **argv)
 {
 	size_t rounds, n = 0;
-	const char *victim = NULL;
+	const char *victim = NULL, *crowd = NULL;
 	int a = 2;
 
 	if (argc < 4 || (rounds = strtoul(argv[1], NULL, 10)) == 0)
-		errx(2, "usage: timing ROUNDS [--truncate FILE] NAME COMMAND... [';;' ...]");
+		errx(2, "usage: timing ROUNDS [--truncate FILE] [--since CROWD] NAME COMMAND... "
+			"[';;' ...]");
 	if (argc > a + 1 && strcmp(argv[a], "--truncate") == 0) {
 		victim = argv[a + 1];
+		a += 2;
+	}
+	if (argc > a + 1 && strcmp(argv[a], "--since") == 0) {
+		crowd = argv[a + 1];
 		a += 2;
 	}
 	while (a < argc && n < MAX_COMMANDS) {
@@ -107,7 +130,7 @@ main(int argc, char **argv)
 
 			if (victim != NULL && truncate(victim, 0) == -1)
 				err(1, "%s", victim);
-			us = run(i);
+			us = run(i, crowd);
 			if (r == 0)
 				continue;
 			commands[i].us[r - 1] = us;
