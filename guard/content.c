@@ -93,6 +93,10 @@ reopen(struct content *c, int flags)
 int
 content_open_for_writing(struct content *c)
 {
+	/* Our own lease would make us wait for ourselves. */
+	if (c->leased)
+		(void)fcntl(c->fd, F_SETLEASE, F_UNLCK);
+	c->leased = false;
 	if (c->writing || reopen(c, O_RDWR) == 0)
 		return 0;
 	if (errno != EACCES || fchmod(c->fd, (c->st.st_mode & 07777) | S_IRUSR | S_IWUSR) != 0)
