@@ -123,7 +123,7 @@ take_message(struct watch *w, const struct reaper_message *m)
 	case REAPER_FAILED:
 		w->all_dead = true;
 		if (m->failure.exec_errno != 0) {
-				w->out->exec_errno = m->failure.exec_errno;
+			w->out->exec_errno = m->failure.exec_errno;
 		} else if (w->e->what[0] == '\0') {
 			*w->e = m->failure.error;
 		}
