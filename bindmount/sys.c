@@ -54,11 +54,11 @@ sys_mount_setattr(int dirfd, const char *path, unsigned int flags, uint64_t attr
 }
 
 pid_t
-sys_fork(uint64_t flags, int *pidfd)
+sys_fork(uint64_t namespaces, int *pidfd)
 {
 	int fd = -1;
 	struct clone_args args = {
-		.flags = flags | (pidfd != NULL ? CLONE_PIDFD : 0),
+		.flags = namespaces | (pidfd != NULL ? CLONE_PIDFD : 0),
 		.pidfd = (uint64_t)(uintptr_t)&fd,
 		.exit_signal = SIGCHLD,
 	};

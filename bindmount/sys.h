@@ -32,12 +32,12 @@ int sys_move_mount(int from, const char *from_path, int to, const char *to_path,
 int sys_mount_setattr(int dirfd, const char *path, unsigned int flags, uint64_t attr_set);
 
 /*
- * A child made with the given CLONE_NEW* flags (or CLONE_FILES), as fork(2) makes one; SIGCHLD at its end, and a
+ * A child made with the given CLONE_NEW* flags, as fork(2) makes one; SIGCHLD at its end, and a
  * close-on-exec pidfd for it in *pidfd unless that is NULL. clone3(2) where it is allowed, else
  * clone(2): container filters answer clone3 with ENOSYS, since they can't look into its argument.
  * No atfork handler runs: the child must not touch state that needs one.
  */
-pid_t sys_fork(uint64_t flags, int *pidfd);
+pid_t sys_fork(uint64_t namespaces, int *pidfd);
 
 /*
  * A child in the given new namespaces that shares the caller's memory and runs body(arg), as vfork(2)

@@ -53,6 +53,9 @@ int chain_renew(struct chain_node *node);
 /* True if both are the same inode. */
 bool chain_same(const struct stat *a, const struct stat *b);
 
+/* What a node that is no regular file is: "a directory", ...; NULL for a regular file. */
+const char *chain_kind(const struct stat *st);
+
 void chain_free(struct chain *c);
 
 #endif

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -49,18 +48,19 @@ repair(struct snapshot *s)
 }
 
 static _Noreturn void
-janitor_main(const struct janitor *j, struct snapshot *s)
+janitor_main(const struct janitor *j, struct snapshot *s, int reaper_pidfd)
 {
-	struct pollfd p = {.fd = j->reaper, .events = POLLIN};
+	const int keep[] = {j->wait, j->self, reaper_pidfd};
+	struct pollfd p = {.fd = reaper_pidfd, .events = POLLIN};
 
 	prctl(PR_SET_NAME, "leg-janitor");
 	/* Out of reach of a signal to the launcher's process group; all but SIGKILL are blocked. */
 	(void)setsid();
+	/* The launcher's ends of the reaper's socket and of the leg's output have to hang up with it. */
+	if (snapshot_close_others(s, keep, sizeof keep / sizeof keep[0]) != 0)
+		_exit(1);
 	if (!launcher_died(j))
 		_exit(0);
-	/* The launcher's ends of the reaper's socket and of the leg's output have to hang up with it. */
-	if (snapshot_close_others(s, &j->reaper, 1) != 0)
-		_exit(1);
 	(void)poll(&p, 1, REAPER_MS);
 	repair(s);
 	_exit(0);
@@ -72,12 +72,11 @@ close_all(struct janitor *j)
 	fd_drop(&j->word);
 	fd_drop(&j->wait);
 	fd_drop(&j->self);
-	fd_drop(&j->reaper);
 }
 
 /*
- * The table of descriptors is shared, not copied (CLONE_FILES): that is quicker, and what the launcher
- * closes later the janitor does not hold open. The end of the launcher is therefore seen by its pidfd.
+ * A copy of everything, the table of descriptors as well: the launcher may be killed in the middle of a
+ * restore, when it has closed some of them or put others in their place.
  */
 int
 janitor_start(struct janitor *j, struct snapshot *s, int reaper_pidfd, struct error *e)
@@ -86,8 +85,7 @@ janitor_start(struct janitor *j, struct snapshot *s, int reaper_pidfd, struct er
 
 	*j = (struct janitor)JANITOR_NONE;
 	j->self = sys_pidfd_open(getpid());
-	j->reaper = fcntl(reaper_pidfd, F_DUPFD_CLOEXEC, 0);
-	if (j->self < 0 || j->reaper < 0 || pipe2(pair, O_CLOEXEC) != 0) {
+	if (j->self < 0 || pipe2(pair, O_CLOEXEC) != 0) {
 		error_set(e, errno, NULL, "can't watch the launcher");
 		close_all(j);
 		return -1;
@@ -95,9 +93,9 @@ janitor_start(struct janitor *j, struct snapshot *s, int reaper_pidfd, struct er
 	j->wait = pair[0];
 	j->word = pair[1];
 	snapshot_inherit(s, true);
-	j->pid = sys_fork(CLONE_FILES, NULL);
+	j->pid = sys_fork(0, NULL);
 	if (j->pid == 0)
-		janitor_main(j, s);
+		janitor_main(j, s, reaper_pidfd);
 	snapshot_inherit(s, false);
 	if (j->pid < 0) {
 		error_set(e, errno, NULL, "can't make the janitor's process");

@@ -20,10 +20,9 @@ struct janitor {
 	int word;  /* where the launcher says that all is well */
 	int wait;  /* where the janitor hears it */
 	int self;  /* the launcher's own pidfd, readable when it is gone */
-	int reaper; /* the reaper's, a duplicate: the launcher closes its own sooner */
 };
 
-#define JANITOR_NONE {.pid = -1, .word = -1, .wait = -1, .self = -1, .reaper = -1}
+#define JANITOR_NONE {.pid = -1, .word = -1, .wait = -1, .self = -1}
 
 /* Make it. reaper_pidfd becomes readable when the leg is gone. */
 int janitor_start(struct janitor *j, struct snapshot *s, int reaper_pidfd, struct error *e);

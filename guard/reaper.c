@@ -7,7 +7,7 @@
 #include "bindmount/cleanup.h"
 #include "bindmount/sys.h"
 #include "bindmount/userns.h"
-#include "guard/cgroup.h"
+#include "guard/kill.h"
 #include "guard/process.h"
 
 #include <errno.h>
@@ -20,7 +20,6 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* What the launcher asks for: one packet each. */
@@ -29,14 +28,11 @@ struct request {
 	int sig; /* REQUEST_SIGNAL */
 };
 
-enum { KILL_SECONDS = 5 }; /* how long a subreaper tries before it gives up the proof */
-
 /* What the reaper's process knows. */
 struct state {
 	struct leg_plan plan; /* its own copy, with its own numbers of descriptors */
 	int socket; /* to the launcher */
-	int procfd; /* /proc as it was before the leg could cover it */
-	int signals;
+	struct kill_scope mine;
 	pid_t leg;
 };
 
@@ -98,19 +94,10 @@ build(struct state *s, struct error *e)
 	} else if (view_enter(&plan->view->cwd, e) != 0) {
 		return -1;
 	}
-	s->procfd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (s->procfd < 0)
+	s->mine.procfd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (s->mine.procfd < 0)
 		return error_set(e, errno, "mount a proc file system there", "can't open /proc");
 	return 0;
-}
-
-static void
-describe(struct reaper_message *m, const struct process *p)
-{
-	struct survivor *to = &m->survivors[m->n_survivors++];
-
-	*to = (struct survivor){.pid = p->pid, .ppid = p->ppid, .start = p->start};
-	memcpy(to->name, p->name, sizeof to->name);
 }
 
 /*
@@ -121,7 +108,7 @@ static void
 list_namespace(const struct state *s, struct reaper_message *m)
 {
 	struct pids all;
-	bool failed = pids_alive(&all, s->procfd) != 0;
+	bool failed = pids_alive(&all, s->mine.procfd) != 0;
 
 	for (size_t i = 0; i < all.count; i++) {
 		pid_t pid = all.list[i];
@@ -131,8 +118,8 @@ list_namespace(const struct state *s, struct reaper_message *m)
 			continue;
 		m->survivors_total++;
 		if (m->n_survivors < REAPER_SURVIVORS_MAX &&
-		    process_read(&p, s->procfd, pid) == 0)
-			describe(m, &p);
+		    process_read(&p, s->mine.procfd, pid) == 0)
+			kill_describe(m, &p);
 	}
 	pids_free(&all);
 	/* The leg may have seen to that (prlimit(2) asks for no more than the same user). There is
@@ -161,135 +148,6 @@ reap(const struct state *s, int *wait_status)
 	return pid < 0 && errno == ECHILD ? REAPED_LAST : REAPED_LEG;
 }
 
-static bool
-before(const struct timespec *deadline)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec < deadline->tv_sec ||
-	    (now.tv_sec == deadline->tv_sec && now.tv_nsec < deadline->tv_nsec);
-}
-
-/*
- * A child that has not been waited for keeps its number, so it may be signalled by that. Whether it is one
- * is asked here: /proc might be another namespace's.
- */
-static bool
-is_child(pid_t pid)
-{
-	siginfo_t info;
-
-	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
-}
-
-static bool
-is_described(const struct reaper_message *m, pid_t pid)
-{
-	for (size_t i = 0; i < m->n_survivors; i++)
-		if (m->survivors[i].pid == pid)
-			return true;
-	return false;
-}
-
-/* Kill the children. Orphans become that, so this alone gets to the last of a tree that does not grow. */
-static size_t
-kill_children(const struct state *s, struct reaper_message *m)
-{
-	struct pids children;
-	size_t killed = 0;
-
-	/* If it can't be read to its end, what is listed is a beginning. */
-	(void)pids_children(&children, s->procfd, getpid());
-	for (size_t i = 0; i < children.count; i++) {
-		pid_t pid = children.list[i];
-		struct process p;
-
-		if (!is_child(pid))
-			continue;
-		if (m->n_survivors < REAPER_SURVIVORS_MAX && !is_described(m, pid) &&
-		    process_read(&p, s->procfd, pid) == 0 && !p.dead)
-			describe(m, &p);
-		killed += kill(pid, SIGKILL) == 0;
-	}
-	pids_free(&children);
-	return killed;
-}
-
-/* Stopping them all first keeps one that forks for ever from running ahead of the list. */
-static void
-kill_tree(const struct state *s)
-{
-	struct processes all;
-
-	(void)process_descendants(&all, s->procfd, getpid());
-	for (size_t i = 0; i < all.count; i++)
-		(void)process_signal(&all.list[i], s->procfd, SIGSTOP);
-	for (size_t i = 0; i < all.count; i++)
-		(void)process_signal(&all.list[i], s->procfd, SIGKILL);
-	processes_free(&all);
-}
-
-/*
- * Wait until so many have ended, or nobody has for a while, and count those who did not end by
- * themselves. True if that was the last child: orphans come to this process, so while one descendant is
- * alive there is a child.
- */
-static bool
-reap_killed(const struct state *s, size_t killed, struct reaper_message *m)
-{
-	enum { PATIENCE_MS = 20 };
-	struct pollfd p = {.fd = s->signals, .events = POLLIN};
-	struct signalfd_siginfo info;
-	size_t ended = 0;
-
-	do {
-		int status;
-		pid_t pid;
-
-		while (read(s->signals, &info, sizeof info) > 0)
-			continue;
-		while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-			ended++;
-			m->survivors_total += WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
-		}
-		if (pid < 0 && errno == ECHILD)
-			return true;
-	} while ((ended < killed || killed == 0) && poll(&p, 1, PATIENCE_MS) > 0);
-	return false;
-}
-
-/* Those that would not die count as well. */
-static void
-count_remaining(const struct state *s, struct reaper_message *m)
-{
-	struct processes all;
-
-	(void)process_descendants(&all, s->procfd, getpid());
-	m->survivors_total += all.count != 0 ? all.count : 1;
-	processes_free(&all);
-}
-
-/* Kill every descendant; m gets who that was, and whether it is proven that all are dead. */
-static void
-kill_descendants(const struct state *s, struct reaper_message *m)
-{
-	struct timespec deadline;
-	size_t killed;
-
-	clock_gettime(CLOCK_MONOTONIC, &deadline);
-	deadline.tv_sec += KILL_SECONDS;
-	killed = kill_children(s, m);
-	if (s->plan.cgroup >= 0)
-		(void)cgroup_kill(s->plan.cgroup); /* what has left it is still a descendant */
-	while (!(m->all_dead = reap_killed(s, killed, m)) && before(&deadline)) {
-		kill_tree(s);
-		killed = kill_children(s, m);
-	}
-	if (!m->all_dead)
-		count_remaining(s, m);
-}
-
 /*
  * Orphans come to this process, so without a child it has no descendant either: then there is nothing to
  * list or to kill.
@@ -303,7 +161,7 @@ finish(const struct state *s, int wait_status, bool alone)
 	if (!alone && s->plan.pid_namespace)
 		list_namespace(s, &m);
 	else if (!alone)
-		kill_descendants(s, &m);
+		kill_descendants(&s->mine, &m);
 	send_message(s, &m);
 	_exit(0);
 }
@@ -315,7 +173,7 @@ abandon(const struct state *s)
 	struct reaper_message unheard = {.kind = REAPER_ENDED};
 
 	if (!s->plan.pid_namespace)
-		kill_descendants(s, &unheard);
+		kill_descendants(&s->mine, &unheard);
 	_exit(1);
 }
 
@@ -341,8 +199,8 @@ begin(struct state *s)
 
 	sigemptyset(&chld);
 	sigaddset(&chld, SIGCHLD);
-	s->signals = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (s->signals < 0) {
+	s->mine.signals = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (s->mine.signals < 0) {
 		error_set(&failure.error, errno, NULL, "can't make a signalfd");
 		fail(s, &failure);
 	}
@@ -380,7 +238,7 @@ reaper_main(struct state *s)
 	begin(s);
 	for (;;) {
 		struct pollfd p[] = {
-			{.fd = s->signals, .events = POLLIN},
+			{.fd = s->mine.signals, .events = POLLIN},
 			{.fd = s->socket, .events = POLLIN},
 		};
 
@@ -390,7 +248,7 @@ reaper_main(struct state *s)
 		if ((p[1].revents & POLLIN) != 0)
 			serve(s);
 		/* Several ends may be one signal: empty the descriptor, then ask for all. */
-		while (read(s->signals, &info, sizeof info) > 0)
+		while (read(s->mine.signals, &info, sizeof info) > 0)
 			continue;
 		reaped = reap(s, &wait_status);
 		if (reaped != REAPED_OTHERS)
@@ -406,7 +264,7 @@ static _Noreturn void
 become_reaper(const struct leg_plan *plan, int socket)
 {
 	enum { SOCKET = STDERR_FILENO + 1, CGROUP, END };
-	struct state s = {.plan = *plan, .socket = SOCKET, .procfd = -1, .signals = -1};
+	struct state s = {.plan = *plan, .socket = SOCKET, .mine = {.procfd = -1, .signals = -1, .cgroup = -1}};
 	/* Above all numbers that are about to be taken. */
 	int high = fcntl(socket, F_DUPFD_CLOEXEC, END);
 	int group = plan->cgroup >= 0 ? fcntl(plan->cgroup, F_DUPFD_CLOEXEC, END) : -1;
@@ -416,7 +274,7 @@ become_reaper(const struct leg_plan *plan, int socket)
 		_exit(1);
 	if (plan->cgroup >= 0 && (group < 0 || dup3(group, CGROUP, O_CLOEXEC) < 0))
 		_exit(1);
-	s.plan.cgroup = plan->cgroup >= 0 ? CGROUP : -1;
+	s.plan.cgroup = s.mine.cgroup = plan->cgroup >= 0 ? CGROUP : -1;
 	sys_close_from(plan->cgroup >= 0 ? END : CGROUP);
 	reaper_main(&s);
 }

@@ -68,20 +68,9 @@ in_place(const struct chain_node *node, struct misplaced *m)
 static const char *
 kind_name(const struct stat *st)
 {
-	switch (st->st_mode & S_IFMT) {
-	case S_IFREG:
-		return "another file";
-	case S_IFDIR:
-		return "a directory";
-	case S_IFLNK:
-		return "a symbolic link";
-	case S_IFIFO:
-		return "a FIFO";
-	case S_IFSOCK:
-		return "a socket";
-	default:
-		return "a device";
-	}
+	const char *kind = chain_kind(st);
+
+	return kind != NULL ? kind : "another file";
 }
 
 static void

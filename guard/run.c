@@ -223,7 +223,8 @@ run_leg(struct job *j, struct error *e)
 		.umask = j->startup->umask,
 		.nofile = j->startup->nofile,
 	};
-	const struct meanwhile meanwhile = {.work = provide, .attacked = is_attacked, .gone = sweep_up, .arg = j};
+	const struct meanwhile meanwhile = {
+	    .work = provide, .attacked = is_attacked, .gone = sweep_up, .arg = j};
 
 	j->out->isolation = j->options->isolation;
 	j->out->scopes = j->plan.scopes;
@@ -343,6 +344,7 @@ look_again(struct job *j)
 {
 	struct outcome *out = j->out;
 
+	janitor_wait(&j->janitor); /* which has them open as well */
 	for (size_t i = 0; i < j->plan.n_requests; i++) {
 		const struct guard_request *r = &j->plan.requests[i];
 		size_t index = snapshot_index(j->snapshot, i);

@@ -88,31 +88,11 @@ add_guarded(struct snapshot *s, struct chain_node *dir)
 	return 0;
 }
 
-/* Why a file of this kind can't be guarded, or NULL if it can. */
-static const char *
-wrong_kind(const struct stat *st)
-{
-	switch (st->st_mode & S_IFMT) {
-	case S_IFREG:
-		return NULL;
-	case S_IFDIR:
-		return "a directory";
-	case S_IFLNK:
-		return "a symbolic link";
-	case S_IFIFO:
-		return "a FIFO";
-	case S_IFSOCK:
-		return "a socket";
-	default:
-		return "a device";
-	}
-}
-
 static int
 check_file(const struct chain_node *node, const struct guard_request *r, bool allow_hard_links,
     struct error *e)
 {
-	const char *kind = wrong_kind(&node->st);
+	const char *kind = chain_kind(&node->st);
 	uid_t me = geteuid();
 
 	if (kind != NULL)

@@ -144,7 +144,8 @@ int snapshot_let_go(struct snapshot *s, size_t index);
  * a directory above them it gets SNAPSHOT_RENAMED. File `skip` (or none: SIZE_MAX) is left out. Called after
  * snapshot_reserve(). Returns whether all the step's own files are held.
  */
-#define SNAPSHOT_RENAMED (SIGRTMIN + 1)
+/* No real-time signal: those need room in a queue that the leg, being the same user, can fill. */
+#define SNAPSHOT_RENAMED SIGURG
 bool snapshot_hold(struct snapshot *s, size_t skip);
 
 /*

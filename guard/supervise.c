@@ -20,7 +20,6 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { STREAMS = 2, NEVER = -1 };
@@ -40,20 +39,11 @@ struct watch {
 	bool all_dead; /* the reaper's word, which is the proof only without a pid namespace */
 };
 
-static int64_t
-now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
-}
-
 /* Saturates: a time-out of a million years is one that never comes. */
 static int64_t
 after(int64_t ms)
 {
-	int64_t now = now_ms();
+	int64_t now = bounded_now();
 
 	return ms < INT64_MAX - now ? now + ms : NEVER;
 }
@@ -166,7 +156,7 @@ take_signals(struct watch *w)
 	bool watched = false, renamed = false;
 
 	while (read(w->signals, &info, sizeof info) == (ssize_t)sizeof info) {
-		if (info.ssi_signo == SIGIO || info.ssi_signo == (uint32_t)SNAPSHOT_RENAMED) {
+		if (info.ssi_signo == SIGIO || info.ssi_signo == SNAPSHOT_RENAMED) {
 			watched = true;
 			renamed |= info.ssi_signo != SIGIO;
 			continue;
@@ -205,7 +195,7 @@ pass_output(struct watch *w, struct relay *r)
 static void
 take_timers(struct watch *w)
 {
-	int64_t now = now_ms();
+	int64_t now = bounded_now();
 
 	if (w->timeout_at != NEVER && now >= w->timeout_at) {
 		w->timeout_at = NEVER;
@@ -227,7 +217,7 @@ until_timer(const struct watch *w)
 		at = w->grace_at;
 	if (at == NEVER)
 		return -1;
-	left = at - now_ms();
+	left = at - bounded_now();
 	return left < 0 ? 0 : (int)min(left, INT_MAX);
 }
 

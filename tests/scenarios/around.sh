@@ -36,6 +36,25 @@ without_waiting() {
 	[[ ! -e $work/wrote ]] || fail "the leg could write"
 }
 
+# Real-time signals need room in a queue that all processes of a user share.
+full_queue() {
+	mkdir "$work/beside" "$work/bare"
+	guard -- python3 -c '
+import ctypes, os, signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGRTMIN])
+libc = ctypes.CDLL(None)
+while libc.sigqueue(os.getpid(), signal.SIGRTMIN, None) == 0:
+    pass
+os.execvp("unshare", ["unshare", "-rm", "bash", "-c", sys.argv[1], "-", sys.argv[2]])' '
+		mount --bind "$1/beside" "$1/bare" || exit 9
+		mv "$RUNNER_TEMP" "$1/beside/t" && echo forged=1 >>"$1/bare/t/_runner_file_commands/${GITHUB_OUTPUT##*/}" &&
+			: >"$1/wrote"' "$work"
+	expect 120
+	kept
+	[[ ! -e $work/wrote ]] || fail "the leg could write"
+	has "$work/stderr" "tampered: opened $GITHUB_OUTPUT"
+}
+
 # Renames in the directories above are nothing by themselves, and a neighbour may be written from outside.
 honest() {
 	mkfifo "$work/started" "$work/go"
@@ -53,4 +72,5 @@ honest() {
 scenario "an append around the read-only mount is stopped before it happens" append_around
 scenario "a truncation around the read-only mount is stopped before it happens" truncate_around
 scenario "nor does a writer get through that does not wait" without_waiting
+scenario "nor one that has filled the queue of signals" full_queue
 scenario "a leg that renames its own files, and a step beside it that writes its own, go on" honest

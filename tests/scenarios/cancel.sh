@@ -95,8 +95,9 @@ unread() {
 }
 draining() {
 	unread
-	launch --status "$work/status.json" -- bash -c 'exec 9<>"$1"; flock -s 9; head -c 150000 /dev/zero' - "$work/alive"
-	until_true test -e "$work/alive"
+	launch --status "$work/status.json" -- bash -c 'exec 9<>"$1"; flock -s 9; : >"$1.locked"; head -c 150000 /dev/zero' - \
+		"$work/alive"
+	until_true test -e "$work/alive.locked"
 	dies "$work/alive"
 	# It can't end before somebody reads; if it did, this would fail.
 	kill -TERM "$launcher"
