@@ -10,9 +10,10 @@
 #include <stddef.h>
 
 struct error {
-	int errnum;      /* errno of the failed call, 0 if it was no call that failed */
-	char what[1024]; /* what was attempted, on what; safe to print: one line, no control bytes */
-	char cure[512];  /* what to do about it, or empty */
+	int errnum; /* errno of the failed call, 0 if it was no call that failed */
+	char
+	    what[1024]; /* what was attempted, on what; safe to print: one line, no control bytes */
+	char cure[512]; /* what to do about it, or empty */
 };
 
 /*

@@ -39,7 +39,7 @@ bool mountinfo_below(const char *path, const char *dir);
  * `other`; malloc'd. NULL with errno 0 if it is not reached there, NULL with errno ENOMEM.
  * If only a part of what is below path is mounted at `other`, that mount's point is the name.
  */
-char *mountinfo_alias(const struct mount_entry *home, const struct mount_entry *other,
-    const char *path);
+char *mountinfo_alias(
+    const struct mount_entry *home, const struct mount_entry *other, const char *path);
 
 #endif

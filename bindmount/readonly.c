@@ -39,15 +39,14 @@ open_checked(const struct view_path *p, struct error *e)
 static int
 cover_by_tree(int fd)
 {
-	AUTO_FD int tree = sys_open_tree(fd, "", AT_EMPTY_PATH | SYS_AT_RECURSIVE |
-	    SYS_OPEN_TREE_CLONE | SYS_OPEN_TREE_CLOEXEC);
+	AUTO_FD int tree = sys_open_tree(
+	    fd, "", AT_EMPTY_PATH | SYS_AT_RECURSIVE | SYS_OPEN_TREE_CLONE | SYS_OPEN_TREE_CLOEXEC);
 
-	if (tree < 0 ||
-	    sys_mount_setattr(tree, "", AT_EMPTY_PATH | SYS_AT_RECURSIVE,
-		SYS_MOUNT_ATTR_RDONLY) != 0)
+	if (tree < 0 || sys_mount_setattr(
+			    tree, "", AT_EMPTY_PATH | SYS_AT_RECURSIVE, SYS_MOUNT_ATTR_RDONLY) != 0)
 		return -1;
-	return sys_move_mount(tree, "", fd, "",
-	    SYS_MOVE_MOUNT_F_EMPTY_PATH | SYS_MOVE_MOUNT_T_EMPTY_PATH);
+	return sys_move_mount(
+	    tree, "", fd, "", SYS_MOVE_MOUNT_F_EMPTY_PATH | SYS_MOVE_MOUNT_T_EMPTY_PATH);
 }
 
 /* mount(2): a remount has to restate the flags that are there, or a locked one gives EPERM. */
@@ -74,8 +73,8 @@ remount_read_only(const char *path)
 
 	if (statvfs(path, &fs) != 0)
 		return -1;
-	return mount(NULL, path, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | restated_flags(fs.f_flag),
-	    NULL);
+	return mount(
+	    NULL, path, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | restated_flags(fs.f_flag), NULL);
 }
 
 /* Bind and remount, mount by mount: MS_RDONLY is not recursive. -1 with errno. */
@@ -124,8 +123,8 @@ readonly_cover(const struct view_path *p, struct error *e)
 		if (errno != ENOSYS && errno != EPERM)
 			return error_set(e, errno, NULL, "can't make %s read-only", p->path);
 		if (cover_by_remount(p->path) != 0)
-			return error_set(e, errno, userns_cure(errno), "can't make %s read-only",
-			    p->path);
+			return error_set(
+			    e, errno, userns_cure(errno), "can't make %s read-only", p->path);
 	}
 	return check_read_only(p, e);
 }

@@ -58,9 +58,9 @@ sys_fork(uint64_t namespaces, int *pidfd)
 {
 	int fd = -1;
 	struct clone_args args = {
-		.flags = namespaces | (pidfd != NULL ? CLONE_PIDFD : 0),
-		.pidfd = (uint64_t)(uintptr_t)&fd,
-		.exit_signal = SIGCHLD,
+	    .flags = namespaces | (pidfd != NULL ? CLONE_PIDFD : 0),
+	    .pidfd = (uint64_t)(uintptr_t)&fd,
+	    .exit_signal = SIGCHLD,
 	};
 	long pid = syscall(SYS_clone3, &args, sizeof args);
 
@@ -109,7 +109,8 @@ sys_close_from(int first)
 void
 sys_close_between(int first, int last)
 {
-	if (first > last || syscall(SYS_close_range, (unsigned int)first, (unsigned int)last, 0u) == 0)
+	if (first > last ||
+	    syscall(SYS_close_range, (unsigned int)first, (unsigned int)last, 0u) == 0)
 		return;
 	for (int fd = first; fd <= last; fd++)
 		(void)close(fd);
@@ -118,8 +119,8 @@ sys_close_between(int first, int last)
 int
 sys_landlock_abi(void)
 {
-	long abi = syscall(SYS_landlock_create_ruleset, NULL, (size_t)0,
-	    LANDLOCK_CREATE_RULESET_VERSION);
+	long abi =
+	    syscall(SYS_landlock_create_ruleset, NULL, (size_t)0, LANDLOCK_CREATE_RULESET_VERSION);
 
 	return abi > 0 ? (int)abi : 0;
 }
@@ -130,7 +131,7 @@ sys_landlock_scope(void)
 	struct {
 		uint64_t handled_access_fs, handled_access_net, scoped;
 	} attr = {
-		.scoped = SYS_LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | SYS_LANDLOCK_SCOPE_SIGNAL,
+	    .scoped = SYS_LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | SYS_LANDLOCK_SCOPE_SIGNAL,
 	};
 	AUTO_FD int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0u);
 

@@ -26,8 +26,8 @@
 #define SYS_LANDLOCK_SCOPE_ABI                  6
 
 int sys_open_tree(int dirfd, const char *path, unsigned int flags);
-int sys_move_mount(int from, const char *from_path, int to, const char *to_path,
-    unsigned int flags);
+int sys_move_mount(
+    int from, const char *from_path, int to, const char *to_path, unsigned int flags);
 /* Set (never clear) attributes on the mount at dirfd/path, and below it with SYS_AT_RECURSIVE. */
 int sys_mount_setattr(int dirfd, const char *path, unsigned int flags, uint64_t attr_set);
 

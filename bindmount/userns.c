@@ -44,7 +44,8 @@ find_cure(int errnum)
 	if (read_number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == 1)
 		return "AppArmor restricts unprivileged user namespaces here: give this program a "
 		       "profile with \"userns,\", or run as root \"sysctl -w "
-		       "kernel.apparmor_restrict_unprivileged_userns=0\", or choose --isolation none";
+		       "kernel.apparmor_restrict_unprivileged_userns=0\", or choose --isolation "
+		       "none";
 	if (read_number("/proc/sys/kernel/unprivileged_userns_clone") == 0)
 		return "run as root \"sysctl -w kernel.unprivileged_userns_clone=1\", or choose "
 		       "--isolation none";
@@ -80,14 +81,14 @@ userns_map_identity(uid_t uid, gid_t gid, struct error *e)
 	}
 	snprintf(map, sizeof map, "%u %u 1", uid, uid);
 	if (write_file("/proc/self/uid_map", map) != 0) {
-		error_set(e, errno, userns_cure(errno), "can't map user %u in a user namespace",
-		    uid);
+		error_set(
+		    e, errno, userns_cure(errno), "can't map user %u in a user namespace", uid);
 		goto out;
 	}
 	snprintf(map, sizeof map, "%u %u 1", gid, gid);
 	if (write_file("/proc/self/gid_map", map) != 0) {
-		error_set(e, errno, userns_cure(errno), "can't map group %u in a user namespace",
-		    gid);
+		error_set(
+		    e, errno, userns_cure(errno), "can't map group %u in a user namespace", gid);
 		goto out;
 	}
 	result = 0;

@@ -55,7 +55,8 @@ mount_of(const struct mountinfo *m, const char *path, struct stat *st)
 {
 	struct statx stx;
 
-	if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_MNT_ID, &stx) != 0 ||
+	if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_MNT_ID, &stx) !=
+		0 ||
 	    stat(path, st) != 0)
 		return NULL;
 	errno = ENOSYS;
@@ -74,8 +75,8 @@ mount_of(const struct mountinfo *m, const char *path, struct stat *st)
  * are locked for it.
  */
 static int
-add_aliases(struct view_paths *v, const struct mountinfo *m, const struct view_path *p,
-    struct error *e)
+add_aliases(
+    struct view_paths *v, const struct mountinfo *m, const struct view_path *p, struct error *e)
 {
 	struct stat st;
 	const struct mount_entry *home = mount_of(m, p->path, &st);
@@ -84,7 +85,8 @@ add_aliases(struct view_paths *v, const struct mountinfo *m, const struct view_p
 		return error_set(e, errno, NULL, "can't find the mount of %s", p->path);
 	for (size_t i = 0; i < m->count; i++) {
 		const struct mount_entry *other = &m->list[i];
-		AUTO_FREE char *alias = other != home ? mountinfo_alias(home, other, p->path) : NULL;
+		AUTO_FREE char *alias =
+		    other != home ? mountinfo_alias(home, other, p->path) : NULL;
 
 		if (alias == NULL) {
 			if (other != home && errno != 0)
@@ -130,11 +132,10 @@ view_enter(const struct view_path *cwd, struct error *e)
 	struct stat st;
 
 	if (chdir(cwd->path) != 0 || stat(".", &st) != 0)
-		return error_set(e, errno, NULL, "can't enter the leg's directory %s",
-		    cwd->path);
+		return error_set(e, errno, NULL, "can't enter the leg's directory %s", cwd->path);
 	if (st.st_dev != cwd->dev || st.st_ino != cwd->ino)
-		return error_set(e, 0, NULL, "%s leads to another directory than before",
-		    cwd->path);
+		return error_set(
+		    e, 0, NULL, "%s leads to another directory than before", cwd->path);
 	return 0;
 }
 

@@ -31,9 +31,10 @@ int view_paths_add(struct view_paths *v, const char *path, dev_t dev, ino_t ino)
 void view_paths_free(struct view_paths *v);
 
 struct view {
-	struct view_paths read_only; /* each subtree becomes read-only, wherever else it is mounted too */
-	struct view_path cwd;        /* the leg's working directory */
-	bool fresh_proc;             /* the caller is PID 1 of a pid namespace and /proc has to show it */
+	struct view_paths
+	    read_only;        /* each subtree becomes read-only, wherever else it is mounted too */
+	struct view_path cwd; /* the leg's working directory */
+	bool fresh_proc;      /* the caller is PID 1 of a pid namespace and /proc has to show it */
 };
 
 /*

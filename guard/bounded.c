@@ -58,8 +58,8 @@ is_cancelled(void)
 	sigset_t pending;
 
 	return sigpending(&pending) == 0 &&
-	    (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
-		sigismember(&pending, SIGHUP) == 1);
+	       (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+		   sigismember(&pending, SIGHUP) == 1);
 }
 
 /* False when nobody took anything for too long. */

@@ -87,8 +87,8 @@ open_given(struct cgroup *g, const char *base, struct error *e)
 	AUTO_FD int fd = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (real == NULL || fd < 0)
-		return error_set(e, errno, "name an existing cgroup v2 directory", "--cgroup: %s",
-		    base);
+		return error_set(
+		    e, errno, "name an existing cgroup v2 directory", "--cgroup: %s", base);
 	g->mount = find_mount(real);
 	if (g->mount == NULL)
 		return error_set(e, 0, "name a directory below a cgroup2 mount",

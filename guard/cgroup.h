@@ -15,8 +15,8 @@
 #include <stdbool.h>
 
 struct cgroup {
-	int parent; /* directory of the group it was made in */
-	int dir;    /* its own; -1 if there is none */
+	int parent;  /* directory of the group it was made in */
+	int dir;     /* its own; -1 if there is none */
 	char *mount; /* where that cgroup2 is mounted; owned */
 	char name[64];
 };

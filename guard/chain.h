@@ -27,7 +27,7 @@ struct chain_node {
 	int fd;                    /* O_PATH | O_NOFOLLOW */
 	uint64_t mount;            /* id of the mount it lies on; 0 if the kernel does not say */
 	struct stat st;            /* as first seen */
-	int watch;  /* read-only descriptor with a watch on renames in it, or -1 */
+	int watch;                 /* read-only descriptor with a watch on renames in it, or -1 */
 	bool moved; /* it or an ancestor was found at another place; set by restore */
 };
 

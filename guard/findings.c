@@ -7,8 +7,8 @@
 #include <string.h>
 
 int
-findings_add(struct findings *f, enum finding_kind kind, bool restored, const char *path,
-    const char *detail)
+findings_add(
+    struct findings *f, enum finding_kind kind, bool restored, const char *path, const char *detail)
 {
 	AUTO_FREE char *path_copy = strdup(path);
 	AUTO_FREE char *detail_copy = detail != NULL ? strdup(detail) : NULL;
@@ -21,10 +21,10 @@ findings_add(struct findings *f, enum finding_kind kind, bool restored, const ch
 		return -1;
 	f->list = list;
 	list[f->count++] = (struct finding){
-		.kind = kind,
-		.restored = restored,
-		.path = ptr_take(&path_copy),
-		.detail = ptr_take(&detail_copy),
+	    .kind = kind,
+	    .restored = restored,
+	    .path = ptr_take(&path_copy),
+	    .detail = ptr_take(&detail_copy),
 	};
 	return 0;
 }
@@ -42,15 +42,15 @@ const char *
 finding_name(enum finding_kind kind)
 {
 	static const char *const names[] = {
-		[FINDING_REWRITTEN] = "rewritten",
-		[FINDING_APPENDED] = "appended",
-		[FINDING_TRUNCATED] = "truncated",
-		[FINDING_REPLACED] = "replaced",
-		[FINDING_REMOVED] = "removed",
-		[FINDING_PATH_MOVED] = "path-moved",
-		[FINDING_LINKED] = "linked",
-		[FINDING_OPENED] = "opened",
-		[FINDING_METADATA] = "metadata",
+	    [FINDING_REWRITTEN] = "rewritten",
+	    [FINDING_APPENDED] = "appended",
+	    [FINDING_TRUNCATED] = "truncated",
+	    [FINDING_REPLACED] = "replaced",
+	    [FINDING_REMOVED] = "removed",
+	    [FINDING_PATH_MOVED] = "path-moved",
+	    [FINDING_LINKED] = "linked",
+	    [FINDING_OPENED] = "opened",
+	    [FINDING_METADATA] = "metadata",
 	};
 
 	return names[kind];

@@ -18,8 +18,8 @@ enum finding_kind {
 	FINDING_REMOVED,    /* the path led to nothing */
 	FINDING_PATH_MOVED, /* an ancestor directory or symbolic link was moved or replaced */
 	FINDING_LINKED,     /* the file has more links than before */
-	FINDING_OPENED,     /* somebody was about to open it for writing, and the leg was ended for it */
-	FINDING_METADATA,   /* mode, owner, or extended attributes differ */
+	FINDING_OPENED, /* somebody was about to open it for writing, and the leg was ended for it */
+	FINDING_METADATA, /* mode, owner, or extended attributes differ */
 };
 
 struct finding {

@@ -101,7 +101,8 @@ heal_bytes(struct content *c, enum finding_kind *kind, char detail[HEAL_DETAIL])
 	*kind = kind_of(&d);
 	snprintf(detail, HEAL_DETAIL, "%zu bytes became %lld", c->size, (long long)now.st_size);
 	/* Compared once more: whoever is writing to it still would otherwise go unnoticed. */
-	if (content_open_for_writing(c) != 0 || rewrite(c, buffer, d.longer) != 0 || compare(c, buffer, &d) != 0)
+	if (content_open_for_writing(c) != 0 || rewrite(c, buffer, d.longer) != 0 ||
+	    compare(c, buffer, &d) != 0)
 		return HEAL_FAILED;
 	heal_time(c, c->fd);
 	errno = EAGAIN;

@@ -43,7 +43,7 @@ struct snapshot {
 	size_t request_count;
 	struct ballast *ballasts;
 	size_t ballast_count;
-	bool suspicious; /* a directory may have been moved while the files were held */
+	bool suspicious;       /* a directory may have been moved while the files were held */
 	struct timespec taken; /* by the coarse clock, which inode times follow */
 	pid_t taker;           /* children that have a copy must not give back what is reserved */
 };

@@ -36,7 +36,7 @@ watch(struct chain_node *dir)
 		return true;
 	dir->watch = openat(dir->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return dir->watch >= 0 && fcntl(dir->watch, F_SETSIG, SNAPSHOT_RENAMED) == 0 &&
-	    fcntl(dir->watch, F_NOTIFY, DN_RENAME | DN_DELETE) == 0;
+	       fcntl(dir->watch, F_NOTIFY, DN_RENAME | DN_DELETE) == 0;
 }
 
 /* In a directory that is not ours and that we may not write, the leg can't rename anything. */
@@ -44,7 +44,7 @@ static bool
 is_out_of_reach(const struct chain_node *dir)
 {
 	return geteuid() != 0 && dir->st.st_uid != geteuid() &&
-	    faccessat(dir->fd, ".", W_OK, AT_EACCESS) != 0;
+	       faccessat(dir->fd, ".", W_OK, AT_EACCESS) != 0;
 }
 
 static void

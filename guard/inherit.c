@@ -30,8 +30,8 @@ compare(const void *a, const void *b)
 int
 snapshot_close_others(const struct snapshot *s, const int *keep, size_t n)
 {
-	AUTO_FREE int *kept = calloc(
-	    s->chain.count + s->content_count + s->ballast_count + n + 1, sizeof *kept);
+	AUTO_FREE int *kept =
+	    calloc(s->chain.count + s->content_count + s->ballast_count + n + 1, sizeof *kept);
 	size_t count = 0;
 	int next = STDERR_FILENO + 1;
 

@@ -24,8 +24,8 @@ static bool
 launcher_died(const struct janitor *j)
 {
 	struct pollfd p[] = {
-		{.fd = j->wait, .events = POLLIN},
-		{.fd = j->self, .events = POLLIN},
+	    {.fd = j->wait, .events = POLLIN},
+	    {.fd = j->self, .events = POLLIN},
 	};
 
 	while (poll(p, 2, -1) < 0)

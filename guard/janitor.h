@@ -22,7 +22,10 @@ struct janitor {
 	int self;  /* the launcher's own pidfd, readable when it is gone */
 };
 
-#define JANITOR_NONE {.pid = -1, .word = -1, .wait = -1, .self = -1}
+#define JANITOR_NONE                                                                               \
+	{                                                                                          \
+		.pid = -1, .word = -1, .wait = -1, .self = -1                                      \
+	}
 
 /* Make it. reaper_pidfd becomes readable when the leg is gone. */
 int janitor_start(struct janitor *j, struct snapshot *s, int reaper_pidfd, struct error *e);

@@ -90,9 +90,9 @@ const char *
 leftover_text(enum leftover_kind kind)
 {
 	static const char *const texts[] = {
-		[LEFTOVER_WRITER] = "open for writing in another process",
-		[LEFTOVER_LOCK] = "locked by another process",
-		[LEFTOVER_LINK] = "known by another name as well",
+	    [LEFTOVER_WRITER] = "open for writing in another process",
+	    [LEFTOVER_LOCK] = "locked by another process",
+	    [LEFTOVER_LINK] = "known by another name as well",
 	};
 
 	return texts[kind];

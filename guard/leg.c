@@ -64,7 +64,8 @@ reset_signals(void)
 	sigset_t none;
 
 	for (int sig = 1; sig < NSIG; sig++)
-		(void)signal(sig, SIG_DFL); /* EINVAL for SIGKILL, SIGSTOP and the C library's own */
+		(void)signal(
+		    sig, SIG_DFL); /* EINVAL for SIGKILL, SIGSTOP and the C library's own */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
@@ -75,7 +76,8 @@ set_up(const struct leg_plan *plan, struct error *e)
 	/* Not by CLONE_INTO_CGROUP: clone3(2) has no form that runs on a stack of its own. Nothing of
 	 * the leg's has run yet, so it comes to the same. */
 	if (plan->cgroup >= 0 && cgroup_enter(plan->cgroup) != 0)
-		return error_set(e, errno, "delegate the cgroup to this user, with its cgroup.procs",
+		return error_set(e, errno,
+		    "delegate the cgroup to this user, with its cgroup.procs",
 		    "can't enter the leg's cgroup");
 	if (plan->confined && userns_map_identity(plan->uid, plan->gid, e) != 0)
 		return -1;
@@ -121,8 +123,8 @@ leg_start(const struct leg_plan *plan, struct leg_failure *failure)
 	pid = sys_vfork(plan->confined ? CLONE_NEWUSER | CLONE_NEWNS : 0, become_leg, &b,
 	    LEG_STACK + (argc + 2) * sizeof(char *));
 	if (pid < 0)
-		return error_set(&failure->error, errno, userns_cure(errno),
-		    "can't make the leg's process");
+		return error_set(
+		    &failure->error, errno, userns_cure(errno), "can't make the leg's process");
 	if (failure->exec_errno == 0 && failure->error.what[0] == '\0')
 		return pid;
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)

@@ -11,18 +11,18 @@
 
 /* Everything that is decided before the leg is made. All pointers stay the caller's. */
 struct leg_plan {
-	bool confined; /* namespaces and a view of its own; else only a child and a session */
-	bool scopes;   /* Landlock scopes on top; only if confined */
+	bool confined;      /* namespaces and a view of its own; else only a child and a session */
+	bool scopes;        /* Landlock scopes on top; only if confined */
 	bool pid_namespace; /* a pid namespace of its own; only if confined */
-	int cgroup;    /* directory of the leg's own control group, or -1 */
+	int cgroup;         /* directory of the leg's own control group, or -1 */
 	const struct view *view;
 	char *const *argv; /* the command, looked up along the PATH in envp as execvp(3) does */
 	char *const *envp;
 	uid_t uid;
 	gid_t gid;
-	mode_t umask;          /* the caller's, which the leg gets back */
-	struct rlimit nofile;  /* likewise */
-	int output[2];         /* what becomes the leg's stdout and stderr */
+	mode_t umask;         /* the caller's, which the leg gets back */
+	struct rlimit nofile; /* likewise */
+	int output[2];        /* what becomes the leg's stdout and stderr */
 };
 
 /* Why there is no leg; all zero if there is one. */

@@ -13,6 +13,7 @@ struct cell {
  * One row a state. Where a cell stays in its state without an action, the event means nothing there: it
  * came late, or what it asks for is under way.
  */
+/* clang-format off */
 static const struct cell table[LIFE_STATES][LIFE_EVENTS] = {
 	[LIFE_STARTING] = {
 		[LIFE_STARTED] = {LIFE_RUNNING, 0},
@@ -124,6 +125,7 @@ static const struct cell table[LIFE_STATES][LIFE_EVENTS] = {
 	STEP(LIFE_REPORTING, LIFE_DONE),
 	STEP(LIFE_DONE, LIFE_DONE),
 };
+/* clang-format on */
 
 unsigned int
 life_on(struct life *life, enum life_event event)

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 enum life_state {
-	LIFE_STARTING,    /* the reaper is there, the leg's command is not being executed yet */
+	LIFE_STARTING, /* the reaper is there, the leg's command is not being executed yet */
 	LIFE_RUNNING,
 	LIFE_TERMINATING, /* the leg was asked to end; its grace is running */
 	LIFE_KILLING,     /* the leg was killed; its end has not been seen yet */
@@ -52,7 +52,7 @@ enum life_action {
 	/* The leg is gone, and nothing is left to wait for but the reader of its output. That one may take
 	 * its time; if life_is_cut_short() it has life_last_grace(). */
 	LIFE_DO_DRAIN = 1 << 8,
-	LIFE_DO_DISCARD = 1 << 9,      /* what the leg wrote and nobody took is dropped */
+	LIFE_DO_DISCARD = 1 << 9, /* what the leg wrote and nobody took is dropped */
 };
 
 enum {

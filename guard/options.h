@@ -42,27 +42,27 @@ struct options {
 	struct words read_only; /* --read-only PATH */
 	bool allow_hard_links;
 	enum isolation isolation;
-	bool share_pid;        /* --share-pid: no pid namespace of the leg's own */
-	const char *cgroup;    /* --cgroup DIR, or NULL */
-	struct limits limits;  /* --timeout, --signal, --kill-after, --max-output */
-	enum sweep_mode sweep; /* --sweep */
-	bool strict_files;     /* --strict-files */
+	bool share_pid;         /* --share-pid: no pid namespace of the leg's own */
+	const char *cgroup;     /* --cgroup DIR, or NULL */
+	struct limits limits;   /* --timeout, --signal, --kill-after, --max-output */
+	enum sweep_mode sweep;  /* --sweep */
+	bool strict_files;      /* --strict-files */
 	struct output *outputs; /* --set-output */
 	size_t n_outputs;
 	bool no_outputs;
 	const char *directory; /* -C, or NULL */
 	struct env_change *env;
 	size_t n_env;
-	bool clear_env; /* -i: applied before the changes in env */
-	bool keep_status_on_tamper;  /* --on-tamper=keep-status */
-	bool fail_on_survivors;      /* --on-survivors=fail */
-	const char *status_path;     /* --status, or NULL */
-	int status_fd;               /* --status-fd, or -1 */
+	bool clear_env;             /* -i: applied before the changes in env */
+	bool keep_status_on_tamper; /* --on-tamper=keep-status */
+	bool fail_on_survivors;     /* --on-survivors=fail */
+	const char *status_path;    /* --status, or NULL */
+	int status_fd;              /* --status-fd, or -1 */
 	bool dry_run;
 	bool quiet;
 	bool exit_class_set[256]; /* --exit-class CODE=CLASS */
 	enum lane exit_class[256];
-	bool help;    /* --help or --version was given: nothing else counts */
+	bool help; /* --help or --version was given: nothing else counts */
 	bool version;
 	char **command; /* COMMAND [ARG]..., NULL-terminated, the tail of argv; empty list only for
 	                   help, version and dry_run */

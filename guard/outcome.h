@@ -33,22 +33,22 @@ struct outcome {
 	bool guard_origin; /* exit_status is the guard's word, not the leg's */
 	int exit_status;
 	enum lane lane;
-	bool leg_ended;  /* wait_status is valid */
-	int wait_status; /* as of waitpid(2) */
-	int exec_errno;  /* why the leg's command could not be executed, or 0 */
+	bool leg_ended;    /* wait_status is valid */
+	int wait_status;   /* as of waitpid(2) */
+	int exec_errno;    /* why the leg's command could not be executed, or 0 */
 	int cancel_signal; /* SIGINT, SIGTERM or SIGHUP that the launcher got, SIGPIPE when its own
 	                      output could not be written any more, or 0 */
 	int64_t write_until;  /* when to stop waiting for readers, see bounded.h; 0: never */
 	struct limits limits; /* that were set */
-	bool timed_out;    /* the leg was ended at --timeout */
-	bool overflowed;   /* the leg was ended at --max-output */
+	bool timed_out;       /* the leg was ended at --timeout */
+	bool overflowed;      /* the leg was ended at --max-output */
 	enum isolation isolation;
 	bool scopes; /* Landlock keeps signals and abstract sockets inside the leg */
 	enum proof proof;
 	struct survivor *survivors; /* the first of them; owned */
 	size_t n_survivors;         /* listed */
 	size_t survivors_total;     /* counted; may be more than listed */
-	enum sweep_mode sweep;  /* that took place; SWEEP_DEFAULT: none */
+	enum sweep_mode sweep;      /* that took place; SWEEP_DEFAULT: none */
 	struct processes swept; /* the first of what it found: killed, or only reported; owned */
 	size_t swept_total;     /* counted */
 	bool sweep_clean;       /* it found nothing, or nothing any more */

@@ -19,13 +19,13 @@ static const struct {
 	const char *variable;
 	bool pairs; /* its grammar is that of name=value and name<<delimiter */
 } file_commands[] = {
-	{"GITHUB_PATH", false},
-	{"GITHUB_ENV", true},
-	{"GITHUB_STEP_SUMMARY", false},
-	{"GITHUB_STATE", true},
-	{"GITHUB_OUTPUT", true},
-	{"GITHUB_ARTIFACTS", false},
-	{"GITHUB_ARTIFACTS_LIST", false},
+    {"GITHUB_PATH", false},
+    {"GITHUB_ENV", true},
+    {"GITHUB_STEP_SUMMARY", false},
+    {"GITHUB_STATE", true},
+    {"GITHUB_OUTPUT", true},
+    {"GITHUB_ARTIFACTS", false},
+    {"GITHUB_ARTIFACTS_LIST", false},
 };
 
 enum { FILE_COMMANDS = sizeof file_commands / sizeof file_commands[0] };
@@ -76,8 +76,8 @@ plan_read_only(struct plan *p, struct error *e)
 		struct stat st;
 
 		if (real == NULL || stat(real, &st) != 0)
-			return error_set(e, errno, "name an existing path", "--read-only: %s",
-			    paths->list[i]);
+			return error_set(
+			    e, errno, "name an existing path", "--read-only: %s", paths->list[i]);
 		if (view_paths_add(&p->view.read_only, real, st.st_dev, st.st_ino) != 0)
 			return error_set(e, errno, NULL, "can't note %s", real);
 	}
@@ -99,7 +99,8 @@ plan_directory(struct plan *p, struct error *e)
 		return error_set(e, errno, "name an existing directory with -C", "-C: %s",
 		    wanted != NULL ? wanted : ".");
 	if (!S_ISDIR(st.st_mode))
-		return error_set(e, ENOTDIR, "name an existing directory with -C", "-C: %s", wanted);
+		return error_set(
+		    e, ENOTDIR, "name an existing directory with -C", "-C: %s", wanted);
 	cwd->dev = st.st_dev;
 	cwd->ino = st.st_ino;
 	return 0;
@@ -124,8 +125,8 @@ plan_make(struct plan *p, char *const *env, struct error *e)
 	p->leg_env = environment_make(env, o, e);
 	if (p->leg_env == NULL)
 		return -1;
-	p->scopes = o->isolation == ISOLATION_NAMESPACE &&
-	    sys_landlock_abi() >= SYS_LANDLOCK_SCOPE_ABI;
+	p->scopes =
+	    o->isolation == ISOLATION_NAMESPACE && sys_landlock_abi() >= SYS_LANDLOCK_SCOPE_ABI;
 	return 0;
 }
 
@@ -212,9 +213,9 @@ describe_view(FILE *out, const struct plan *p)
 	error_visible(text, sizeof text, p->view.cwd.path);
 	fprintf(out, "directory  %s\n", text);
 	fprintf(out, "isolation  %s\n",
-	    !confined         ? "none: the leg can write the guarded files; they are put back"
-	        : p->scopes ? "namespace, with Landlock scopes for signals and abstract sockets"
-	                    : "namespace, without Landlock scopes (Linux 6.12 has them)");
+	    !confined   ? "none: the leg can write the guarded files; they are put back"
+	    : p->scopes ? "namespace, with Landlock scopes for signals and abstract sockets"
+			: "namespace, without Landlock scopes (Linux 6.12 has them)");
 }
 
 char *
@@ -232,7 +233,8 @@ plan_describe(const struct plan *p, const struct snapshot *s, struct error *e)
 	describe_requests(out, p, s);
 	describe_view(out, p);
 	for (size_t i = 0; i < o->n_outputs; i++)
-		fprintf(out, "publish    %s\n", error_visible(word, sizeof word, o->outputs[i].name));
+		fprintf(
+		    out, "publish    %s\n", error_visible(word, sizeof word, o->outputs[i].name));
 	if (p->output_request != PLAN_NO_OUTPUT && !o->no_outputs)
 		fprintf(out, "publish    exit-code, tampered, reaped, lane-class\n");
 	fprintf(out, "run       ");

@@ -402,7 +402,8 @@ add_listed(struct pids *alive, int procfd)
 	if (dir == NULL)
 		return -1;
 	while (result == 0 && (entry = readdir(dir)) != NULL)
-		if (isdigit((unsigned char)entry->d_name[0]) && is_alive((pid_t)atoi(entry->d_name)))
+		if (isdigit((unsigned char)entry->d_name[0]) &&
+		    is_alive((pid_t)atoi(entry->d_name)))
 			result = pids_add(alive, (pid_t)atoi(entry->d_name));
 	closedir(dir);
 	return result;

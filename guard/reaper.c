@@ -31,7 +31,7 @@ struct request {
 /* What the reaper's process knows. */
 struct state {
 	struct leg_plan plan; /* its own copy, with its own numbers of descriptors */
-	int socket; /* to the launcher */
+	int socket;           /* to the launcher */
 	struct kill_scope mine;
 	pid_t leg;
 };
@@ -238,8 +238,8 @@ reaper_main(struct state *s)
 	begin(s);
 	for (;;) {
 		struct pollfd p[] = {
-			{.fd = s->mine.signals, .events = POLLIN},
-			{.fd = s->socket, .events = POLLIN},
+		    {.fd = s->mine.signals, .events = POLLIN},
+		    {.fd = s->socket, .events = POLLIN},
 		};
 
 		(void)poll(p, 2, -1);
@@ -264,7 +264,8 @@ static _Noreturn void
 become_reaper(const struct leg_plan *plan, int socket)
 {
 	enum { SOCKET = STDERR_FILENO + 1, CGROUP, END };
-	struct state s = {.plan = *plan, .socket = SOCKET, .mine = {.procfd = -1, .signals = -1, .cgroup = -1}};
+	struct state s = {
+	    .plan = *plan, .socket = SOCKET, .mine = {.procfd = -1, .signals = -1, .cgroup = -1}};
 	/* Above all numbers that are about to be taken. */
 	int high = fcntl(socket, F_DUPFD_CLOEXEC, END);
 	int group = plan->cgroup >= 0 ? fcntl(plan->cgroup, F_DUPFD_CLOEXEC, END) : -1;

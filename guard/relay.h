@@ -19,9 +19,9 @@
 enum { RELAY_PIPE_BYTES = 256 * 1024 };
 
 struct relay {
-	int from;     /* our end of the leg's pipe, non-blocking; -1 at its end */
-	int leg_end;  /* the leg's end, until relay_started() */
-	int to;       /* where it goes; not ours to close unless own_to */
+	int from;    /* our end of the leg's pipe, non-blocking; -1 at its end */
+	int leg_end; /* the leg's end, until relay_started() */
+	int to;      /* where it goes; not ours to close unless own_to */
 	bool own_to;
 	bool splices;    /* `to` takes splice(2) without blocking */
 	bool socket;     /* `to` is one */

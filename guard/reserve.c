@@ -267,8 +267,8 @@ snapshot_append(struct snapshot *s, size_t index, const void *data, size_t size,
 		return 0;
 	reserve_free_ballast(s);
 	if (content_open_for_writing(c) != 0)
-		return error_set(e, errno, NULL, "cannot open %s for writing",
-		    s->files[index].node->path);
+		return error_set(
+		    e, errno, NULL, "cannot open %s for writing", s->files[index].node->path);
 	/* The cut makes the end exact and frees what was reserved behind it. */
 	if (write_block(c->fd, newline, data, size, (off_t)c->end) != 0 ||
 	    ftruncate(c->fd, (off_t)end) != 0) {

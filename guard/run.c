@@ -36,7 +36,7 @@ struct job {
 
 enum {
 	STATUS_ROOM = 64 * 1024, /* what the status object is likely to take at the most */
-	SWEEP_MS = 3000,         /* nothing that is killed takes longer to end, unless it never does */
+	SWEEP_MS = 3000, /* nothing that is killed takes longer to end, unless it never does */
 };
 
 static bool
@@ -71,7 +71,8 @@ look_for_leftovers(const struct job *j, struct error *e)
 	struct leftovers *l = &j->out->leftovers;
 
 	for (size_t i = 0; i < j->plan.n_requests; i++)
-		if (j->plan.requests[i].path != j->status.path && /* which we are writing ourselves */
+		if (j->plan.requests[i].path !=
+			j->status.path && /* which we are writing ourselves */
 		    leftovers_look_at(l, j->plan.requests[i].path, true) != 0)
 			return error_set(e, errno, NULL, "can't note what others hold");
 	if (j->options->strict_files && l->count > 0)
@@ -109,8 +110,8 @@ begin(struct job *j, char **env, struct error *e)
 		return -1;
 	if (o->dry_run)
 		return 0;
-	if (statusfile_open(&j->status, o, j->plan.requests, j->plan.n_requests, j->startup->umask,
-		e) != 0)
+	if (statusfile_open(
+		&j->status, o, j->plan.requests, j->plan.n_requests, j->startup->umask, e) != 0)
 		return -1;
 	if (j->status.path != NULL)
 		plan_guard_status(&j->plan, j->status.path, j->status.option);
@@ -124,8 +125,8 @@ prepare(struct job *j, char **env, struct error *e)
 	const struct options *o = j->options;
 
 	if (plan_make(&j->plan, env, e) != 0 ||
-	    snapshot_walk(&j->snapshot, j->plan.requests, j->plan.n_requests, o->allow_hard_links,
-		e) != 0)
+	    snapshot_walk(
+		&j->snapshot, j->plan.requests, j->plan.n_requests, o->allow_hard_links, e) != 0)
 		return -1;
 	return snapshot_read_only_paths(j->snapshot, &j->plan.view.read_only, e);
 }
@@ -142,9 +143,8 @@ record(const struct job *j, struct error *e)
 static int
 reserve(const struct job *j, struct error *e)
 {
-	if (publishes(j) &&
-	    snapshot_reserve(j->snapshot, output_index(j),
-		outputs_bound(j->options->outputs, j->options->n_outputs), e) != 0)
+	if (publishes(j) && snapshot_reserve(j->snapshot, output_index(j),
+				outputs_bound(j->options->outputs, j->options->n_outputs), e) != 0)
 		return -1;
 	if (j->status.path != NULL)
 		return snapshot_reserve(j->snapshot, status_index(j), STATUS_ROOM, e);
@@ -194,8 +194,8 @@ provide(void *arg, int reaper_pidfd, struct error *e)
 		return -1;
 	/* An unconfined leg may write, as it was asked for; it is put back. */
 	if (j->options->isolation == ISOLATION_NAMESPACE)
-		j->out->held = snapshot_hold(
-		    j->snapshot, j->status.path != NULL ? status_index(j) : SIZE_MAX);
+		j->out->held =
+		    snapshot_hold(j->snapshot, j->status.path != NULL ? status_index(j) : SIZE_MAX);
 	return janitor_start(&j->janitor, j->snapshot, reaper_pidfd, e);
 }
 
@@ -211,17 +211,17 @@ static int
 run_leg(struct job *j, struct error *e)
 {
 	struct leg_plan leg = {
-		.confined = j->options->isolation == ISOLATION_NAMESPACE,
-		.scopes = j->plan.scopes,
-		.pid_namespace = has_pid_namespace(j->options),
-		.cgroup = j->cgroup.dir,
-		.view = &j->plan.view,
-		.argv = j->options->command,
-		.envp = j->plan.leg_env,
-		.uid = getuid(),
-		.gid = getgid(),
-		.umask = j->startup->umask,
-		.nofile = j->startup->nofile,
+	    .confined = j->options->isolation == ISOLATION_NAMESPACE,
+	    .scopes = j->plan.scopes,
+	    .pid_namespace = has_pid_namespace(j->options),
+	    .cgroup = j->cgroup.dir,
+	    .view = &j->plan.view,
+	    .argv = j->options->command,
+	    .envp = j->plan.leg_env,
+	    .uid = getuid(),
+	    .gid = getgid(),
+	    .umask = j->startup->umask,
+	    .nofile = j->startup->nofile,
 	};
 	const struct meanwhile meanwhile = {
 	    .work = provide, .attacked = is_attacked, .gone = sweep_up, .arg = j};
@@ -239,8 +239,8 @@ leg_status(struct outcome *out)
 	if (out->exec_errno != 0) {
 		out->guard_origin = true;
 		return out->exec_errno == ENOENT || out->exec_errno == ENOTDIR
-		    ? EXIT_NOT_FOUND
-		    : EXIT_NOT_EXECUTABLE;
+		           ? EXIT_NOT_FOUND
+		           : EXIT_NOT_EXECUTABLE;
 	}
 	if (!out->leg_ended) {
 		out->guard_origin = true;
@@ -265,12 +265,12 @@ decide(const struct job *j)
 	const struct options *o = j->options;
 	struct outcome *out = j->out;
 	const struct lane_facts facts = {
-		.tampered = out->findings.count > 0,
-		.survivors = out->proof == PROOF_NONE ||
-		    (o->fail_on_survivors && out->survivors_total + out->swept_total > 0),
-		.cancelled = j->life.cancelled,
-		.timed_out = out->timed_out,
-		.overflowed = out->overflowed,
+	    .tampered = out->findings.count > 0,
+	    .survivors = out->proof == PROOF_NONE ||
+	                 (o->fail_on_survivors && out->survivors_total + out->swept_total > 0),
+	    .cancelled = j->life.cancelled,
+	    .timed_out = out->timed_out,
+	    .overflowed = out->overflowed,
 	};
 	enum lane classified;
 
@@ -302,10 +302,10 @@ publish(const struct job *j)
 	const struct options *o = j->options;
 	struct outcome *out = j->out;
 	const struct outputs_facts facts = {
-		.exit_code = out->exit_status,
-		.tampered = out->findings.count > 0,
-		.reaped = out->proof != PROOF_NONE,
-		.lane = out->lane,
+	    .exit_code = out->exit_status,
+	    .tampered = out->findings.count > 0,
+	    .reaped = out->proof != PROOF_NONE,
+	    .lane = out->lane,
 	};
 	AUTO_FREE char *block = NULL;
 	size_t size;
@@ -372,8 +372,10 @@ report(const struct job *j)
 	if (text == NULL) {
 		result = -1;
 	} else if (j->status.path != NULL && j->snapshot != NULL) {
-		result = snapshot_append(j->snapshot, status_index(j), text, strlen(text), &out->error);
-		(void)lseek(j->status.fd, 0, SEEK_END); /* whoever gave it to us goes on behind that */
+		result =
+		    snapshot_append(j->snapshot, status_index(j), text, strlen(text), &out->error);
+		(void)lseek(
+		    j->status.fd, 0, SEEK_END); /* whoever gave it to us goes on behind that */
 	} else {
 		result = statusfile_write(&j->status, text, outcome_write_until(out), &out->error);
 	}
@@ -424,7 +426,8 @@ refuse(const struct job *j, const struct error *e)
 		AUTO_FREE char *text = status_render(out, &out->error);
 
 		if (text != NULL)
-			(void)statusfile_write(&j->status, text, outcome_write_until(out), &out->error);
+			(void)statusfile_write(
+			    &j->status, text, outcome_write_until(out), &out->error);
 	}
 }
 
@@ -432,9 +435,13 @@ int
 run(const struct options *o, const struct startup *startup, char **env, struct outcome *out,
     char **text, struct error *e)
 {
-	struct job j = {.options = o, .startup = startup, .status = {.fd = -1},
-		.cgroup = {.parent = -1, .dir = -1}, .janitor = JANITOR_NONE,
-		.sweep = {.procfd = -1}, .out = out};
+	struct job j = {.options = o,
+	    .startup = startup,
+	    .status = {.fd = -1},
+	    .cgroup = {.parent = -1, .dir = -1},
+	    .janitor = JANITOR_NONE,
+	    .sweep = {.procfd = -1},
+	    .out = out};
 	int result = -1;
 
 	*text = NULL;

@@ -191,8 +191,7 @@ snapshot_record(struct snapshot *s, struct error *e)
 		s->index[i] = (size_t)index;
 	}
 	if (neighbours_add(s) != 0)
-		return error_set(
-		    e, errno, NULL, "no memory for a copy of the guarded directory");
+		return error_set(e, errno, NULL, "no memory for a copy of the guarded directory");
 	return 0;
 }
 

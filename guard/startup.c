@@ -45,7 +45,8 @@ startup_prepare(struct startup *s, struct error *e)
 		return error_set(e, errno, "start it with descriptors 0, 1 and 2 open",
 		    "can't open /dev/null in place of a closed descriptor");
 	if (getauxval(AT_SECURE) != 0 || getuid() != geteuid() || getgid() != getegid())
-		return error_set(e, 0, "remove the set-user-ID, set-group-ID bits and file capabilities",
+		return error_set(e, 0,
+		    "remove the set-user-ID, set-group-ID bits and file capabilities",
 		    "running with privileges gained on exec is refused");
 	prepare_signals();
 	prctl(PR_SET_DUMPABLE, 0);

@@ -141,8 +141,7 @@ sweep_or_null(const struct outcome *o)
 	for (size_t i = 0; list != NULL && i < o->swept.count; i++) {
 		const struct process *p = &o->swept.list[i];
 
-		if (json_array_append_new(list,
-			process(p->pid, p->ppid, p->start, p->name)) != 0) {
+		if (json_array_append_new(list, process(p->pid, p->ppid, p->start, p->name)) != 0) {
 			json_decref(list);
 			list = NULL;
 		}
@@ -175,9 +174,9 @@ leftovers(const struct leftovers *l)
 	for (size_t i = 0; list != NULL && i < l->count; i++) {
 		const struct leftover *one = &l->list[i];
 
-		list = append(list,
-		    json_pack("{s:o, s:s, s:s}", "path", untrusted(one->path), "what",
-			leftover_text(one->kind), "when", one->before ? "before" : "after"));
+		list = append(
+		    list, json_pack("{s:o, s:s, s:s}", "path", untrusted(one->path), "what",
+			      leftover_text(one->kind), "when", one->before ? "before" : "after"));
 	}
 	return list;
 }
@@ -376,8 +375,8 @@ note_janitor(FILE *out, const struct outcome *o, bool quiet)
 }
 
 static char *
-render_notes(void (*note)(FILE *, const struct outcome *, bool), const struct outcome *o, bool quiet,
-    struct error *e)
+render_notes(void (*note)(FILE *, const struct outcome *, bool), const struct outcome *o,
+    bool quiet, struct error *e)
 {
 	AUTO_FREE char *text = NULL;
 	size_t size;

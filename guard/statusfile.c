@@ -52,7 +52,7 @@ lies_in(const char *directory, const struct stat *st)
 		return false;
 	while (!found && (entry = readdir(listing)) != NULL)
 		found = fstatat(dirfd(listing), entry->d_name, &other, AT_SYMLINK_NOFOLLOW) == 0 &&
-		    same(&other, st);
+		        same(&other, st);
 	(void)closedir(listing);
 	return found;
 }
@@ -72,8 +72,8 @@ check_requests(const struct statusfile *f, const struct guard_request *requests,
 		AUTO_FREE char *directory = directory_of(requests[i].path);
 
 		if (directory != NULL && is_runners_directory(directory) && lies_in(directory, st))
-			return error_set(e, 0, elsewhere, "%s: that is a file in %s", f->option,
-			    directory);
+			return error_set(
+			    e, 0, elsewhere, "%s: that is a file in %s", f->option, directory);
 	}
 	return 0;
 }
@@ -85,8 +85,8 @@ check_standard_descriptors(const struct statusfile *f, const struct stat *st, st
 
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fstat(fd, &other) == 0 && same(&other, st))
-			return error_set(e, 0, elsewhere,
-			    "%s: descriptor %d is open on that file", f->option, fd);
+			return error_set(e, 0, elsewhere, "%s: descriptor %d is open on that file",
+			    f->option, fd);
 	return 0;
 }
 
@@ -100,8 +100,8 @@ check_file(const struct statusfile *f, const struct options *o,
 	if (check_requests(f, requests, n, st, e) != 0 || check_standard_descriptors(f, st, e) != 0)
 		return -1;
 	if (directory != NULL && is_runners_directory(directory))
-		return error_set(e, 0, elsewhere, "%s: %s is the runner's directory", f->option,
-		    directory);
+		return error_set(
+		    e, 0, elsewhere, "%s: %s is the runner's directory", f->option, directory);
 	if (st->st_nlink > 1 && !o->allow_hard_links)
 		return error_set(e, 0, "remove its other names, or say --allow-hard-links",
 		    "%s: %s has %lu hard links", f->option, f->path, (unsigned long)st->st_nlink);
@@ -150,7 +150,8 @@ check_descriptor(struct statusfile *f, const struct options *o,
 		return 0;
 	if (!leads)
 		return error_set(e, 0, "open a file that has its name, or say --status FILE",
-		    "--status-fd: the file behind descriptor %d can't be found by its name, to guard it",
+		    "--status-fd: the file behind descriptor %d can't be found by its name, to "
+		    "guard it",
 		    o->status_fd);
 	f->path = strdup(name);
 	if (f->path == NULL)
@@ -217,8 +218,8 @@ use_path(struct statusfile *f, const struct options *o, const struct guard_reque
 	fd = open(o->status_path, O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
 	    (0666 & ~mask) | 0600);
 	if (fd < 0)
-		return error_set(e, errno, "name a file that can be written", "--status: can't open %s",
-		    o->status_path);
+		return error_set(e, errno, "name a file that can be written",
+		    "--status: can't open %s", o->status_path);
 	if (use_file(f, fd, o, requests, n, e) != 0) {
 		/* Nothing is left of a file that is not to be there. */
 		if (!was_there && f->path != NULL && fstat(fd, &st) == 0 && st.st_size == 0)
@@ -231,8 +232,8 @@ use_path(struct statusfile *f, const struct options *o, const struct guard_reque
 }
 
 int
-statusfile_open(struct statusfile *f, const struct options *o,
-    const struct guard_request *requests, size_t n, mode_t mask, struct error *e)
+statusfile_open(struct statusfile *f, const struct options *o, const struct guard_request *requests,
+    size_t n, mode_t mask, struct error *e)
 {
 	*f = (struct statusfile){.fd = -1, .option = "--status"};
 	if (o->status_fd >= 0) {

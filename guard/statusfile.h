@@ -21,7 +21,7 @@ struct statusfile {
 	int fd;             /* -1 if no status was asked for, or it was refused; owned */
 	const char *option; /* that named it */
 	bool file;          /* it is a regular file */
-	char *path;         /* canonical, if it has to be guarded like the step's files, or the leg writes
+	char *path; /* canonical, if it has to be guarded like the step's files, or the leg writes
 	                       its own status; else NULL. Owned. */
 };
 
@@ -36,8 +36,7 @@ int statusfile_open(struct statusfile *f, const struct options *o,
     const struct guard_request *requests, size_t n, mode_t mask, struct error *e);
 
 /* Write text through the descriptor. Its reader is waited for until then, see bounded.h. */
-int statusfile_write(
-    const struct statusfile *f, const char *text, int64_t until, struct error *e);
+int statusfile_write(const struct statusfile *f, const char *text, int64_t until, struct error *e);
 
 void statusfile_close(struct statusfile *f);
 

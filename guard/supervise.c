@@ -232,8 +232,8 @@ turn(struct watch *w)
 	p[n++] = (struct pollfd){.fd = has_leg ? w->reaper.pidfd : -1, .events = POLLIN};
 	for (size_t i = 0; i < STREAMS; i++)
 		n += (nfds_t)relay_poll(&w->relay[i], &p[n]);
-	p[n++] = (struct pollfd){
-	    .fd = has_leg && !w->hung_up ? w->reaper.socket : -1, .events = POLLIN};
+	p[n++] =
+	    (struct pollfd){.fd = has_leg && !w->hung_up ? w->reaper.socket : -1, .events = POLLIN};
 	if (poll(p, n, until_timer(w)) < 0)
 		return;
 	if ((p[0].revents & POLLIN) != 0)
@@ -277,7 +277,7 @@ group_is_empty(const struct watch *w, const struct leg_plan *plan)
 		return false;
 	(void)cgroup_kill(plan->cgroup); /* done already, unless the reaper was killed */
 	return cgroup_wait_empty(plan->cgroup, life_last_grace(w->life)) &&
-	    (plan->confined || w->all_dead);
+	       (plan->confined || w->all_dead);
 }
 
 /*
@@ -332,7 +332,7 @@ are_one_file(int a, int b)
 	struct stat sta, stb;
 
 	return fstat(a, &sta) == 0 && fstat(b, &stb) == 0 && sta.st_dev == stb.st_dev &&
-	    sta.st_ino == stb.st_ino;
+	       sta.st_ino == stb.st_ino;
 }
 
 static int
@@ -392,17 +392,17 @@ supervise(struct leg_plan *plan, const struct limits *limits, const struct meanw
     struct life *life, struct outcome *out, struct error *e)
 {
 	struct watch w = {
-		.life = life,
-		.limits = limits,
-		.meanwhile = meanwhile,
-		.reaper = {.pid = -1, .pidfd = -1, .socket = -1},
-		.signals = -1,
-		.relay = {{.from = -1, .leg_end = -1, .to = -1}, {.from = -1, .leg_end = -1, .to = -1}},
-		.output_left = limits->max_output,
-		.timeout_at = NEVER,
-		.grace_at = NEVER,
-		.out = out,
-		.e = e,
+	    .life = life,
+	    .limits = limits,
+	    .meanwhile = meanwhile,
+	    .reaper = {.pid = -1, .pidfd = -1, .socket = -1},
+	    .signals = -1,
+	    .relay = {{.from = -1, .leg_end = -1, .to = -1}, {.from = -1, .leg_end = -1, .to = -1}},
+	    .output_left = limits->max_output,
+	    .timeout_at = NEVER,
+	    .grace_at = NEVER,
+	    .out = out,
+	    .e = e,
 	};
 
 	*life = (struct life){.state = LIFE_STARTING};

@@ -97,7 +97,7 @@ inherit_children(void)
 	}
 	if ((dead = fork()) == 0)
 		_exit(7);
-	waitid(P_PID, (id_t)dead, &(siginfo_t){ 0 }, WEXITED | WNOWAIT);
+	waitid(P_PID, (id_t)dead, &(siginfo_t){0}, WEXITED | WNOWAIT);
 }
 
 static void
@@ -105,7 +105,7 @@ limit(int what, const char *value)
 {
 	rlim_t n = strtoul(value, NULL, 10);
 
-	if (setrlimit(what, &(struct rlimit){ n, n }) == -1)
+	if (setrlimit(what, &(struct rlimit){n, n}) == -1)
 		err(125, "setrlimit");
 }
 
@@ -137,7 +137,7 @@ bind_mount(const char *value)
 static void
 apply(const char *arg)
 {
-	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT };
+	static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT};
 	const char *value;
 	sigset_t all;
 
@@ -158,8 +158,7 @@ apply(const char *arg)
 		inherit_children();
 	} else if (strcmp(arg, "itimer") == 0) {
 		signal(SIGALRM, SIG_IGN);
-		if (setitimer(ITIMER_REAL, &(struct itimerval){ { 0, 1000 }, { 0, 1000 } }, NULL) ==
-		    -1)
+		if (setitimer(ITIMER_REAL, &(struct itimerval){{0, 1000}, {0, 1000}}, NULL) == -1)
 			err(125, "setitimer");
 	} else if (value_of(arg, "nofile", &value)) {
 		limit(RLIMIT_NOFILE, value);

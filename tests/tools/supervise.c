@@ -64,8 +64,8 @@ read_table(void)
 
 			table[n_table].pid = atoi(de->d_name);
 			*close_paren = '\0';
-			snprintf(table[n_table].name, sizeof table[n_table].name, "%s",
-			    open_paren + 1);
+			snprintf(
+			    table[n_table].name, sizeof table[n_table].name, "%s", open_paren + 1);
 			if (sscanf(close_paren + 1, " %c %d", &table[n_table].state, &ppid) == 2) {
 				table[n_table].ppid = ppid;
 				n_table++;

@@ -83,10 +83,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_has_room_is_written_when_the_time_is_over),
-		cmocka_unit_test(a_reader_that_takes_nothing_is_given_up),
-		cmocka_unit_test(a_pending_signal_ends_the_wait),
-		cmocka_unit_test(a_reader_that_is_gone_is_an_error),
+	    cmocka_unit_test(what_has_room_is_written_when_the_time_is_over),
+	    cmocka_unit_test(a_reader_that_takes_nothing_is_given_up),
+	    cmocka_unit_test(a_pending_signal_ends_the_wait),
+	    cmocka_unit_test(a_reader_that_is_gone_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@
 #include "guard/environment.h"
 
 static char *caller[] = {
-	(char *)"A=1", (char *)"PATH=/bin", (char *)"A=2", (char *)"EMPTY=", (char *)"odd", NULL};
+    (char *)"A=1", (char *)"PATH=/bin", (char *)"A=2", (char *)"EMPTY=", (char *)"odd", NULL};
 
 static void
 expect(const struct options *o, const char *const *expected)
@@ -49,8 +49,8 @@ static void
 changes_apply_in_the_order_given(void **state)
 {
 	static const char *const result[] = {"B=last", "A=", NULL};
-	struct env_change changes[] = {{(char *)"A", "x"}, {(char *)"B", "first"}, {(char *)"A", NULL},
-		{(char *)"B", "last"}, {(char *)"A", ""}};
+	struct env_change changes[] = {{(char *)"A", "x"}, {(char *)"B", "first"},
+	    {(char *)"A", NULL}, {(char *)"B", "last"}, {(char *)"A", ""}};
 	struct options o = {.env = changes, .n_env = 5, .clear_env = true};
 
 	(void)state;
@@ -71,10 +71,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_options_it_is_the_callers),
-		cmocka_unit_test(unset_removes_every_entry_of_the_name),
-		cmocka_unit_test(changes_apply_in_the_order_given),
-		cmocka_unit_test(an_empty_value_counts_as_absent),
+	    cmocka_unit_test(without_options_it_is_the_callers),
+	    cmocka_unit_test(unset_removes_every_entry_of_the_name),
+	    cmocka_unit_test(changes_apply_in_the_order_given),
+	    cmocka_unit_test(an_empty_value_counts_as_absent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -183,13 +183,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(nobody_holds_it, make, clean),
-		cmocka_unit_test_setup_teardown(a_writer_is_seen, make, clean),
-		cmocka_unit_test_setup_teardown(a_reader_is_none, make, clean),
-		cmocka_unit_test_setup_teardown(a_flock_is_seen_through_a_reader, make, clean),
-		cmocka_unit_test_setup_teardown(a_record_lock_is_seen, make, clean),
-		cmocka_unit_test_setup_teardown(another_name_is_seen, make, clean),
-		cmocka_unit_test_setup_teardown(what_is_no_regular_file_is_passed_over, make, clean),
+	    cmocka_unit_test_setup_teardown(nobody_holds_it, make, clean),
+	    cmocka_unit_test_setup_teardown(a_writer_is_seen, make, clean),
+	    cmocka_unit_test_setup_teardown(a_reader_is_none, make, clean),
+	    cmocka_unit_test_setup_teardown(a_flock_is_seen_through_a_reader, make, clean),
+	    cmocka_unit_test_setup_teardown(a_record_lock_is_seen, make, clean),
+	    cmocka_unit_test_setup_teardown(another_name_is_seen, make, clean),
+	    cmocka_unit_test_setup_teardown(what_is_no_regular_file_is_passed_over, make, clean),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

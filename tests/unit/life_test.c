@@ -10,6 +10,7 @@
 #define S(x) LIFE_##x
 #define D(x) LIFE_DO_##x
 
+/* clang-format off */
 /* The whole table, told a second time: state after the event, and actions. */
 static const struct {
 	enum life_state state;
@@ -94,6 +95,7 @@ static const struct {
 	{S(DRAINING), LIFE_GRACE_OVER, S(DRAINING), D(DISCARD)},
 	{S(DRAINING), LIFE_NEXT, S(RESTORING), 0},
 };
+/* clang-format on */
 
 static void
 every_event_has_its_answer_while_there_is_a_leg(void **unused)
@@ -218,15 +220,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_event_has_its_answer_while_there_is_a_leg),
-		cmocka_unit_test(the_steps_after_the_leg_follow_each_other_whatever_happens),
-		cmocka_unit_test(a_cancel_counts_until_the_outputs_are_published),
-		cmocka_unit_test(a_reader_that_goes_away_is_a_cancel),
-		cmocka_unit_test(a_time_out_counts_only_while_the_leg_runs),
-		cmocka_unit_test(an_overflow_counts_as_long_as_output_is_passed_on),
-		cmocka_unit_test(a_hand_on_a_guarded_file_counts_as_long_as_there_is_a_leg),
-		cmocka_unit_test(the_first_cause_stays_when_a_cancel_follows),
-		cmocka_unit_test(a_cancel_ends_inside_what_the_runner_allows),
+	    cmocka_unit_test(every_event_has_its_answer_while_there_is_a_leg),
+	    cmocka_unit_test(the_steps_after_the_leg_follow_each_other_whatever_happens),
+	    cmocka_unit_test(a_cancel_counts_until_the_outputs_are_published),
+	    cmocka_unit_test(a_reader_that_goes_away_is_a_cancel),
+	    cmocka_unit_test(a_time_out_counts_only_while_the_leg_runs),
+	    cmocka_unit_test(an_overflow_counts_as_long_as_output_is_passed_on),
+	    cmocka_unit_test(a_hand_on_a_guarded_file_counts_as_long_as_there_is_a_leg),
+	    cmocka_unit_test(the_first_cause_stays_when_a_cancel_follows),
+	    cmocka_unit_test(a_cancel_ends_inside_what_the_runner_allows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

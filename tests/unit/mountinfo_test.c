@@ -18,9 +18,10 @@ escapes_are_undone(void **state)
 	struct mountinfo m;
 
 	(void)state;
-	assert_int_equal(mountinfo_parse(&m, strdup("36 35 98:0 /a\\040b /mnt\\011x\\134\\012 rw - "
-						    "ext4 /dev/root rw\n"
-						    "37 36 0:21 / /proc rw,relatime - proc proc rw\n")),
+	assert_int_equal(
+	    mountinfo_parse(&m, strdup("36 35 98:0 /a\\040b /mnt\\011x\\134\\012 rw - "
+				       "ext4 /dev/root rw\n"
+				       "37 36 0:21 / /proc rw,relatime - proc proc rw\n")),
 	    0);
 	assert_int_equal(m.count, 2);
 	assert_int_equal(m.list[0].id, 36);
@@ -122,9 +123,10 @@ static void
 check(const char *root, const char *point, const char *other_root, const char *other_point,
     const char *path, const char *expected)
 {
-	struct mount_entry home = {.id = 1, .major = 8, .root = (char *)root, .point = (char *)point};
+	struct mount_entry home = {
+	    .id = 1, .major = 8, .root = (char *)root, .point = (char *)point};
 	struct mount_entry other = {
-		.id = 2, .major = 8, .root = (char *)other_root, .point = (char *)other_point};
+	    .id = 2, .major = 8, .root = (char *)other_root, .point = (char *)other_point};
 	AUTO_FREE char *alias = mountinfo_alias(&home, &other, path);
 
 	if (expected == NULL) {
@@ -177,16 +179,16 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(escapes_are_undone),
-		cmocka_unit_test(a_backslash_that_escapes_nothing_stays),
-		cmocka_unit_test(optional_fields_stand_before_the_type),
-		cmocka_unit_test(a_torn_line_is_an_error),
-		cmocka_unit_test(a_table_of_thousands_is_read_whole),
-		cmocka_unit_test(the_callers_own_table_has_its_root),
-		cmocka_unit_test(below_goes_by_whole_components),
-		cmocka_unit_test(a_path_is_found_in_another_mount_of_its_file_system),
-		cmocka_unit_test(a_mount_of_a_part_of_it_is_found_whole),
-		cmocka_unit_test(a_mount_of_something_else_is_not_an_alias),
+	    cmocka_unit_test(escapes_are_undone),
+	    cmocka_unit_test(a_backslash_that_escapes_nothing_stays),
+	    cmocka_unit_test(optional_fields_stand_before_the_type),
+	    cmocka_unit_test(a_torn_line_is_an_error),
+	    cmocka_unit_test(a_table_of_thousands_is_read_whole),
+	    cmocka_unit_test(the_callers_own_table_has_its_root),
+	    cmocka_unit_test(below_goes_by_whole_components),
+	    cmocka_unit_test(a_path_is_found_in_another_mount_of_its_file_system),
+	    cmocka_unit_test(a_mount_of_a_part_of_it_is_found_whole),
+	    cmocka_unit_test(a_mount_of_something_else_is_not_an_alias),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

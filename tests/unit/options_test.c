@@ -286,8 +286,8 @@ a_leg_is_given_limits(void **state)
 	assert_int_equal(o.limits.kill_after, 1);
 	assert_int_equal(o.limits.max_output, 64 << 20);
 	options_free(&o);
-	ACCEPT(&o, "--timeout=0", "--signal", "sigkill", "--kill-after=9", "--max-output", "0",
-	    "cmd");
+	ACCEPT(
+	    &o, "--timeout=0", "--signal", "sigkill", "--kill-after=9", "--max-output", "0", "cmd");
 	assert_int_equal(o.limits.timeout, 0);
 	assert_int_equal(o.limits.signal, SIGKILL);
 	assert_int_equal(o.limits.kill_after, 9000);

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define REST(state, ppid, threads) \
+#define REST(state, ppid, threads)                                                                 \
 	state " " ppid " 1 6 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 " threads " 0 5421 0 0\n"
 
 static void
@@ -66,7 +66,8 @@ a_zombie_is_dead_only_without_threads(void **unused)
 static void
 what_is_no_stat_is_refused(void **unused)
 {
-	static const char *const bad[] = {"", "42", "42 (x", "42 x)", ")42(", "42 (x) S", "(x) S 1"};
+	static const char *const bad[] = {
+	    "", "42", "42 (x", "42 x)", ")42(", "42 (x) S", "(x) S 1"};
 	struct process p;
 
 	(void)unused;
@@ -275,8 +276,8 @@ threads_are_not_taken_for_processes(void **unused)
 		assert_int_equal(process_list_exact(&all, &exact, procfd, 0), 0);
 		for (size_t k = 0; k < all.count; k++)
 			assert_true(all.list[k].pid == getpid() || all.list[k].ppid != getppid() ||
-			    all.list[k].session != getsid(0) ||
-			    strcmp(all.list[k].name, "process_test") != 0);
+				    all.list[k].session != getsid(0) ||
+				    strcmp(all.list[k].name, "process_test") != 0);
 		processes_free(&all);
 	}
 	stop = true;
@@ -357,17 +358,17 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_name_may_hold_anything),
-		cmocka_unit_test(a_long_name_is_cut),
-		cmocka_unit_test(a_zombie_is_dead_only_without_threads),
-		cmocka_unit_test(what_is_no_stat_is_refused),
-		cmocka_unit_test(descendants_are_found_through_the_lists_of_children),
-		cmocka_unit_test(the_list_holds_the_living_and_not_the_dead),
-		cmocka_unit_test(a_process_knows_itself),
-		cmocka_unit_test(an_exact_list_has_all_once_and_in_order),
-		cmocka_unit_test(threads_are_not_taken_for_processes),
-		cmocka_unit_test(a_signal_reaches_only_the_process_it_was_meant_for),
-		cmocka_unit_test(a_process_whose_first_thread_ended_is_alive),
+	    cmocka_unit_test(a_name_may_hold_anything),
+	    cmocka_unit_test(a_long_name_is_cut),
+	    cmocka_unit_test(a_zombie_is_dead_only_without_threads),
+	    cmocka_unit_test(what_is_no_stat_is_refused),
+	    cmocka_unit_test(descendants_are_found_through_the_lists_of_children),
+	    cmocka_unit_test(the_list_holds_the_living_and_not_the_dead),
+	    cmocka_unit_test(a_process_knows_itself),
+	    cmocka_unit_test(an_exact_list_has_all_once_and_in_order),
+	    cmocka_unit_test(threads_are_not_taken_for_processes),
+	    cmocka_unit_test(a_signal_reaches_only_the_process_it_was_meant_for),
+	    cmocka_unit_test(a_process_whose_first_thread_ended_is_alive),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -270,16 +270,16 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_written_arrives_and_the_end_is_seen),
-		cmocka_unit_test(a_file_takes_it),
-		cmocka_unit_test(a_file_opened_for_appending_takes_it),
-		cmocka_unit_test(a_full_pipe_is_waited_for_and_nothing_is_lost),
-		cmocka_unit_test(a_full_socket_is_waited_for_and_nothing_is_lost),
-		cmocka_unit_test(the_limit_lets_through_what_is_under_it),
-		cmocka_unit_test(exactly_the_limit_is_not_too_much),
-		cmocka_unit_test(a_reader_that_went_away_is_noticed_while_the_leg_is_silent),
-		cmocka_unit_test(a_reader_that_went_away_is_noticed_when_the_leg_writes),
-		cmocka_unit_test(a_leg_that_never_stops_writing_leaves_the_launcher_its_turn),
+	    cmocka_unit_test(what_is_written_arrives_and_the_end_is_seen),
+	    cmocka_unit_test(a_file_takes_it),
+	    cmocka_unit_test(a_file_opened_for_appending_takes_it),
+	    cmocka_unit_test(a_full_pipe_is_waited_for_and_nothing_is_lost),
+	    cmocka_unit_test(a_full_socket_is_waited_for_and_nothing_is_lost),
+	    cmocka_unit_test(the_limit_lets_through_what_is_under_it),
+	    cmocka_unit_test(exactly_the_limit_is_not_too_much),
+	    cmocka_unit_test(a_reader_that_went_away_is_noticed_while_the_leg_is_silent),
+	    cmocka_unit_test(a_reader_that_went_away_is_noticed_when_the_leg_writes),
+	    cmocka_unit_test(a_leg_that_never_stops_writing_leaves_the_launcher_its_turn),
 	};
 
 	(void)signal(SIGPIPE, SIG_IGN);

@@ -147,8 +147,8 @@ scratch_close(void **state)
 
 /* Both parts of a snapshot. */
 static inline int
-take_snapshot(struct snapshot **out, const struct guard_request *requests, size_t n, bool allow_hard_links,
-    struct error *e)
+take_snapshot(struct snapshot **out, const struct guard_request *requests, size_t n,
+    bool allow_hard_links, struct error *e)
 {
 	if (snapshot_walk(out, requests, n, allow_hard_links, e) != 0)
 		return -1;

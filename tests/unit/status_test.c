@@ -68,8 +68,9 @@ static void
 a_clean_run_has_every_key(void **state)
 {
 	static const char *const keys[] = {"version", "schema", "class", "exit_status", "origin",
-	    "leg", "exec_error", "cancelled", "timed_out", "overflowed", "isolation", "confined", "landlock_scopes", "held", "proof",
-	    "survivors", "sweep", "tampered", "findings", "leftovers", "published", "error"};
+	    "leg", "exec_error", "cancelled", "timed_out", "overflowed", "isolation", "confined",
+	    "landlock_scopes", "held", "proof", "survivors", "sweep", "tampered", "findings",
+	    "leftovers", "published", "error"};
 	const struct outcome o = {.leg_ended = true,
 	    .isolation = ISOLATION_NAMESPACE,
 	    .scopes = true,
@@ -353,8 +354,8 @@ a_cancel_is_noted_with_its_cause(void **state)
 static void
 an_end_at_a_limit_is_noted_with_it(void **state)
 {
-	struct outcome o = {.proof = PROOF_PID_NAMESPACE,
-	    .limits = {.timeout = 600000, .max_output = 64 << 20}};
+	struct outcome o = {
+	    .proof = PROOF_PID_NAMESPACE, .limits = {.timeout = 600000, .max_output = 64 << 20}};
 
 	(void)state;
 	expect_notes(&o, false, "");
@@ -362,8 +363,7 @@ an_end_at_a_limit_is_noted_with_it(void **state)
 	expect_notes(&o, false, "legguard: the leg was ended after 10m (--timeout)\n");
 	o.overflowed = true;
 	o.timed_out = false;
-	expect_notes(
-	    &o, false, "legguard: the leg was ended after 64M of output (--max-output)\n");
+	expect_notes(&o, false, "legguard: the leg was ended after 64M of output (--max-output)\n");
 	expect_notes(&o, true, "");
 }
 
@@ -440,8 +440,8 @@ what_a_sweep_found_is_noted(void **state)
 	    "legguard: leg left 9 processes running after it ended: a\\t (pid 7), ...\n"
 	    "legguard: there is no proof that everything the leg started is dead\n");
 	o.swept_total = o.swept.count = 0; /* they could not even be listed */
-	expect_notes(&o, true,
-	    "legguard: there is no proof that everything the leg started is dead\n");
+	expect_notes(
+	    &o, true, "legguard: there is no proof that everything the leg started is dead\n");
 }
 
 static void
@@ -486,8 +486,9 @@ what_others_hold_is_told_with_when(void **state)
 	struct leftover held[] = {
 	    {.kind = LEFTOVER_WRITER, .before = true, .path = (char *)"/t/a\n"},
 	    {.kind = LEFTOVER_LOCK, .path = (char *)"/t/b"}};
-	const struct outcome o = {
-	    .proof = PROOF_PID_NAMESPACE, .leg_ended = true, .leftovers = {.list = held, .count = 2}};
+	const struct outcome o = {.proof = PROOF_PID_NAMESPACE,
+	    .leg_ended = true,
+	    .leftovers = {.list = held, .count = 2}};
 	struct error e = {0};
 	char *text = status_render(&o, &e), *notes = status_notes(&o, false, &e);
 
@@ -496,8 +497,9 @@ what_others_hold_is_told_with_when(void **state)
 	    "\"leftovers\":[{\"path\":\"/t/a\\\\n\",\"what\":\"open for writing in another "
 	    "process\",\"when\":\"before\"},{\"path\":\"/t/b\",\"what\":\"locked by another "
 	    "process\",\"when\":\"after\"}]"));
-	assert_non_null(strstr(notes, "legguard: /t/a\\n was open for writing in another process before "
-				      "the leg started\n"));
+	assert_non_null(
+	    strstr(notes, "legguard: /t/a\\n was open for writing in another process before "
+			  "the leg started\n"));
 	free(text);
 	free(notes);
 	notes = status_notes(&o, true, &e);
