@@ -32,9 +32,13 @@ void view_paths_free(struct view_paths *v);
 
 struct view {
 	struct view_paths
-	    read_only;        /* each subtree becomes read-only, wherever else it is mounted too */
-	struct view_path cwd; /* the leg's working directory */
-	bool fresh_proc;      /* the caller is PID 1 of a pid namespace and /proc has to show it */
+	    read_only; /* each subtree becomes read-only, wherever else it is mounted too */
+	struct view_paths
+	    hidden;             /* each is masked: a directory by an empty one, anything else by an
+	                             empty file that can't be opened */
+	struct view_paths kept; /* what lies below a hidden directory and stays reachable */
+	struct view_path cwd;   /* the leg's working directory */
+	bool fresh_proc; /* the caller is PID 1 of a pid namespace and /proc has to show it */
 };
 
 /*

@@ -31,7 +31,8 @@ remove_name(char **env, size_t n, const char *name)
 }
 
 char **
-environment_make(char *const *env, const struct options *o, struct error *e)
+environment_make(
+    char *const *env, const struct options *o, const struct words *removed, struct error *e)
 {
 	size_t n = 0;
 	char **made;
@@ -45,6 +46,8 @@ environment_make(char *const *env, const struct options *o, struct error *e)
 	for (size_t i = 0; !o->clear_env && env[i] != NULL; i++, n++)
 		if ((made[n] = strdup(env[i])) == NULL)
 			goto err;
+	for (size_t i = 0; i < removed->count; i++)
+		n = remove_name(made, n, removed->list[i]);
 	for (size_t i = 0; i < o->n_env; i++) {
 		const struct env_change *change = &o->env[i];
 

@@ -6,10 +6,12 @@
 #include "guard/options.h"
 
 /*
- * The caller's environment env with -i, --setenv and --unset applied in the order given. The array is
- * malloc'd, NULL-terminated, to be given back with environment_free().
+ * The caller's environment env without the variables in removed, then with -i, --setenv and --unset
+ * applied in the order given. The array is malloc'd, NULL-terminated, to be given back with
+ * environment_free().
  */
-char **environment_make(char *const *env, const struct options *o, struct error *e);
+char **environment_make(
+    char *const *env, const struct options *o, const struct words *removed, struct error *e);
 
 void environment_free(char **env);
 

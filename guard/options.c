@@ -21,41 +21,51 @@ struct option {
 	const char *name;
 	char letter;     /* of the short form, or 0 */
 	bool repeatable; /* more than once makes sense; else a second value would hide the first */
-	const char *argument; /* what the value is called, NULL if there is none */
-	value_function *apply;
-	size_t flag; /* without an argument: offset of the bool in struct options to set */
+	const char *argument;  /* what the value is called, NULL if there is none */
+	value_function *apply; /* NULL: the value is kept as it is */
+	size_t
+	    field; /* without apply: offset in struct options of the bool to set, or of the list of
+	                 words that the value is added to */
 };
 
-#define FLAG(field) offsetof(struct options, field)
+#define FIELD(field) offsetof(struct options, field)
 
 static const struct option options[] = {
-    {"--guard", 0, true, "PATH", value_guard, 0},
-    {"--allow-hard-links", 0, true, NULL, NULL, FLAG(allow_hard_links)},
-    {"--read-only", 0, true, "PATH", value_read_only, 0},
+    {"--guard", 0, true, "PATH", NULL, FIELD(guard)},
+    {"--allow-hard-links", 0, true, NULL, NULL, FIELD(allow_hard_links)},
+    {"--read-only", 0, true, "PATH", NULL, FIELD(read_only)},
+    {"--unprotect", 0, true, "PATH", NULL, FIELD(unprotect)},
+    {"--hide", 0, true, "PATH", NULL, FIELD(hide)},
+    {"--allow-socket", 0, true, "PATH", NULL, FIELD(allow_socket)},
+    {"--pin", 0, true, NULL, NULL, FIELD(pin)},
+    {"--writable", 0, true, "PATH", NULL, FIELD(writable)},
     {"--isolation", 0, false, "TIER", value_isolation, 0},
-    {"--share-pid", 0, true, NULL, NULL, FLAG(share_pid)},
+    {"--user", 0, false, "USER[:GROUP]", value_user, 0},
+    {"--root-leg", 0, true, NULL, NULL, FIELD(root_leg)},
+    {"--share-pid", 0, true, NULL, NULL, FIELD(share_pid)},
     {"--cgroup", 0, false, "DIR", value_cgroup, 0},
     {"--timeout", 't', false, "DURATION", value_timeout, 0},
     {"--signal", 's', false, "SIGNAL", value_signal, 0},
     {"--kill-after", 'k', false, "DURATION", value_kill_after, 0},
     {"--max-output", 0, false, "SIZE", value_max_output, 0},
     {"--sweep", 0, false, "MODE", value_sweep, 0},
-    {"--strict-files", 0, true, NULL, NULL, FLAG(strict_files)},
+    {"--strict-files", 0, true, NULL, NULL, FIELD(strict_files)},
     {"--set-output", 0, true, "NAME=VALUE", value_set_output, 0},
-    {"--no-outputs", 0, true, NULL, NULL, FLAG(no_outputs)},
+    {"--no-outputs", 0, true, NULL, NULL, FIELD(no_outputs)},
     {"-C", 'C', false, "DIR", value_directory, 0},
     {"--setenv", 0, true, "NAME=VALUE", value_setenv, 0},
     {"--unset", 'u', true, "NAME", value_unset, 0},
-    {"--clear-env", 'i', true, NULL, NULL, FLAG(clear_env)},
+    {"--clear-env", 'i', true, NULL, NULL, FIELD(clear_env)},
+    {"--keep-env", 0, true, "NAME", NULL, FIELD(keep_env)},
     {"--on-tamper", 0, false, "ACTION", value_on_tamper, 0},
     {"--on-survivors", 0, false, "ACTION", value_on_survivors, 0},
     {"--status", 0, false, "FILE", value_status_path, 0},
     {"--status-fd", 0, false, "N", value_status_fd, 0},
-    {"--dry-run", 'n', true, NULL, NULL, FLAG(dry_run)},
-    {"--quiet", 'q', true, NULL, NULL, FLAG(quiet)},
+    {"--dry-run", 'n', true, NULL, NULL, FIELD(dry_run)},
+    {"--quiet", 'q', true, NULL, NULL, FIELD(quiet)},
     {"--exit-class", 0, true, "CODE=CLASS", value_exit_class, 0},
-    {"--help", 0, true, NULL, NULL, FLAG(help)},
-    {"--version", 0, true, NULL, NULL, FLAG(version)},
+    {"--help", 0, true, NULL, NULL, FIELD(help)},
+    {"--version", 0, true, NULL, NULL, FIELD(version)},
 };
 
 enum { OPTIONS = sizeof options / sizeof options[0] };
@@ -69,6 +79,15 @@ struct reading {
 	bool given[OPTIONS];
 };
 
+static int
+take_value(struct options *o, const struct option *option, const char *value, struct error *e)
+{
+	if (option->apply != NULL)
+		return option->apply(o, value, e);
+	return value_keep(
+	    (struct words *)((char *)o + option->field), option->name, option->argument, value, e);
+}
+
 /* The value is text after the option in the same word, or else the next word. */
 static int
 apply(struct reading *r, const struct option *option, const char *text, struct error *e)
@@ -79,11 +98,11 @@ apply(struct reading *r, const struct option *option, const char *text, struct e
 		return error_set(e, 0, "keep one of the two", "%s is given twice", option->name);
 	r->given[index] = true;
 	if (option->argument == NULL) {
-		*(bool *)((char *)r->o + option->flag) = true;
+		*(bool *)((char *)r->o + option->field) = true;
 		return 0;
 	}
 	if (text != NULL)
-		return option->apply(r->o, text, e);
+		return take_value(r->o, option, text, e);
 	/* "--" there is more likely the end of the options than a value. */
 	if (*r->next == NULL || strcmp(*r->next, "--") == 0) {
 		char cure[64];
@@ -91,7 +110,7 @@ apply(struct reading *r, const struct option *option, const char *text, struct e
 		snprintf(cure, sizeof cure, "write %s %s", option->name, option->argument);
 		return error_set(e, 0, cure, "%s has no argument", option->name);
 	}
-	return option->apply(r->o, *r->next++, e);
+	return take_value(r->o, option, *r->next++, e);
 }
 
 /* --name, --name=value, or --name value */
@@ -154,6 +173,28 @@ read_options(struct reading *r, struct error *e)
 	return 0;
 }
 
+/* Options that ask for what only some tiers have. */
+static int
+check_tier(const struct options *o, struct error *e)
+{
+	static const char leave_out[] = "leave out one of the two";
+
+	if (o->isolation == ISOLATION_NAMESPACE)
+		return 0;
+	if (o->pin || o->writable.count > 0)
+		return error_set(e, 0, leave_out, "%s needs --isolation namespace",
+		    o->pin ? "--pin" : "--writable");
+	if (o->share_pid)
+		return error_set(e, 0, "leave out --share-pid",
+		    "--share-pid: only with --isolation namespace is there another pid namespace");
+	if (o->isolation != ISOLATION_NONE)
+		return 0;
+	if (o->read_only.count > 0 || o->hide.count > 0)
+		return error_set(e, 0, leave_out, "%s can't be held with --isolation none",
+		    o->read_only.count > 0 ? "--read-only" : "--hide");
+	return 0;
+}
+
 /* What is wrong only when all words are taken together. */
 static int
 check_whole(const struct options *o, struct error *e)
@@ -166,10 +207,14 @@ check_whole(const struct options *o, struct error *e)
 	if (o->n_outputs > 0 && o->no_outputs)
 		return error_set(e, 0, "leave out one of the two",
 		    "--set-output can't be published with --no-outputs");
-	if (o->share_pid && o->isolation == ISOLATION_NONE)
-		return error_set(e, 0, "leave out --share-pid",
-		    "--share-pid: with --isolation none there is no other pid namespace");
-	if (o->cgroup != NULL && !o->share_pid && o->isolation != ISOLATION_NONE)
+	if (o->pin && o->writable.count > 0)
+		return error_set(e, 0, "leave out --pin",
+		    "--pin: with --writable nothing above a guarded file can be renamed anyway");
+	if (o->user != NULL && o->root_leg)
+		return error_set(e, 0, "keep --user", "--user and --root-leg are both given");
+	if (check_tier(o, e) != 0)
+		return -1;
+	if (o->cgroup != NULL && !o->share_pid && o->isolation == ISOLATION_NAMESPACE)
 		return error_set(e, 0, "leave it out, or add --share-pid",
 		    "--cgroup: the leg's pid namespace makes it needless");
 	for (size_t i = 0; i < o->n_outputs; i++)
@@ -214,5 +259,10 @@ options_free(struct options *o)
 	free(o->env);
 	free(o->guard.list);
 	free(o->read_only.list);
+	free(o->unprotect.list);
+	free(o->hide.list);
+	free(o->allow_socket.list);
+	free(o->writable.list);
+	free(o->keep_env.list);
 	*o = (struct options){.status_fd = -1};
 }

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum isolation { ISOLATION_NAMESPACE, ISOLATION_NONE };
+enum isolation { ISOLATION_NAMESPACE, ISOLATION_LANDLOCK, ISOLATION_NONE };
 
 /* Whether processes that left the leg's tree are looked for after its end, and what becomes of them. */
 enum sweep_mode { SWEEP_DEFAULT, SWEEP_OFF, SWEEP_REPORT, SWEEP_KILL };
@@ -38,10 +38,17 @@ struct env_change {
 };
 
 struct options {
-	struct words guard;     /* --guard PATH */
-	struct words read_only; /* --read-only PATH */
+	struct words guard;        /* --guard PATH */
+	struct words read_only;    /* --read-only PATH */
+	struct words unprotect;    /* --unprotect PATH */
+	struct words hide;         /* --hide PATH */
+	struct words allow_socket; /* --allow-socket PATH */
+	bool pin;                  /* --pin */
+	struct words writable;     /* --writable PATH: strict if there is any */
 	bool allow_hard_links;
 	enum isolation isolation;
+	const char *user;       /* --user USER[:GROUP], or NULL */
+	bool root_leg;          /* --root-leg */
 	bool share_pid;         /* --share-pid: no pid namespace of the leg's own */
 	const char *cgroup;     /* --cgroup DIR, or NULL */
 	struct limits limits;   /* --timeout, --signal, --kill-after, --max-output */
@@ -54,6 +61,7 @@ struct options {
 	struct env_change *env;
 	size_t n_env;
 	bool clear_env;             /* -i: applied before the changes in env */
+	struct words keep_env;      /* --keep-env NAME: not removed as dangerous */
 	bool keep_status_on_tamper; /* --on-tamper=keep-status */
 	bool fail_on_survivors;     /* --on-survivors=fail */
 	const char *status_path;    /* --status, or NULL */

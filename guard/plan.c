@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -68,9 +67,6 @@ plan_read_only(struct plan *p, struct error *e)
 {
 	const struct words *paths = &p->options->read_only;
 
-	if (paths->count > 0 && p->options->isolation == ISOLATION_NONE)
-		return error_set(e, 0, "leave out one of the two",
-		    "--read-only can't be held with --isolation none");
 	for (size_t i = 0; i < paths->count; i++) {
 		AUTO_FREE char *real = realpath(paths->list[i], NULL);
 		struct stat st;
@@ -106,6 +102,35 @@ plan_directory(struct plan *p, struct error *e)
 	return 0;
 }
 
+/* What the command line knows, but nothing here can do. */
+static int
+check_supported(const struct options *o, struct error *e)
+{
+	const char *missing = NULL;
+
+	if (o->isolation == ISOLATION_LANDLOCK)
+		missing = "--isolation landlock";
+	else if (o->hide.count > 0)
+		missing = "--hide";
+	else if (o->allow_socket.count > 0)
+		missing = "--allow-socket";
+	else if (o->unprotect.count > 0)
+		missing = "--unprotect";
+	else if (o->keep_env.count > 0)
+		missing = "--keep-env";
+	else if (o->pin)
+		missing = "--pin";
+	else if (o->writable.count > 0)
+		missing = "--writable";
+	else if (o->user != NULL)
+		missing = "--user";
+	else if (o->root_leg)
+		missing = "--root-leg";
+	if (missing == NULL)
+		return 0;
+	return error_set(e, 0, "leave it out", "%s is not supported by this version", missing);
+}
+
 int
 plan_make(struct plan *p, char *const *env, struct error *e)
 {
@@ -120,9 +145,9 @@ plan_make(struct plan *p, char *const *env, struct error *e)
 	if (o->n_outputs > 0 && p->output_request == PLAN_NO_OUTPUT)
 		return error_set(e, 0, "run it in a step, or set GITHUB_OUTPUT to an existing file",
 		    "--set-output: GITHUB_OUTPUT names no file");
-	if (plan_read_only(p, e) != 0 || plan_directory(p, e) != 0)
+	if (check_supported(o, e) != 0 || plan_read_only(p, e) != 0 || plan_directory(p, e) != 0)
 		return -1;
-	p->leg_env = environment_make(env, o, e);
+	p->leg_env = environment_make(env, o, &p->removed_env, e);
 	if (p->leg_env == NULL)
 		return -1;
 	p->scopes =
@@ -181,79 +206,14 @@ plan_check(const struct plan *p, const struct snapshot *s, struct error *e)
 	return 0;
 }
 
-static void
-describe_requests(FILE *out, const struct plan *p, const struct snapshot *s)
-{
-	char text[4096];
-
-	for (size_t i = 0; i < p->n_requests; i++) {
-		size_t index = snapshot_index(s, i), size;
-
-		(void)snapshot_bytes(s, index, &size);
-		error_visible(text, sizeof text, snapshot_path(s, index));
-		fprintf(out, "guard      %s (%s, %zu bytes)\n", text, p->requests[i].source, size);
-	}
-	for (size_t i = 0; i < snapshot_count(s); i++)
-		if (snapshot_is_neighbour(s, i)) {
-			error_visible(text, sizeof text, snapshot_path(s, i));
-			fprintf(out, "record     %s\n", text);
-		}
-}
-
-static void
-describe_view(FILE *out, const struct plan *p)
-{
-	bool confined = p->options->isolation == ISOLATION_NAMESPACE;
-	char text[4096];
-
-	for (size_t i = 0; confined && i < p->view.read_only.count; i++) {
-		error_visible(text, sizeof text, p->view.read_only.list[i].path);
-		fprintf(out, "read-only  %s\n", text);
-	}
-	error_visible(text, sizeof text, p->view.cwd.path);
-	fprintf(out, "directory  %s\n", text);
-	fprintf(out, "isolation  %s\n",
-	    !confined   ? "none: the leg can write the guarded files; they are put back"
-	    : p->scopes ? "namespace, with Landlock scopes for signals and abstract sockets"
-			: "namespace, without Landlock scopes (Linux 6.12 has them)");
-}
-
-char *
-plan_describe(const struct plan *p, const struct snapshot *s, struct error *e)
-{
-	const struct options *o = p->options;
-	char *text = NULL, word[4096];
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (out == NULL) {
-		error_set(e, errno, NULL, "can't describe the run");
-		return NULL;
-	}
-	describe_requests(out, p, s);
-	describe_view(out, p);
-	for (size_t i = 0; i < o->n_outputs; i++)
-		fprintf(
-		    out, "publish    %s\n", error_visible(word, sizeof word, o->outputs[i].name));
-	if (p->output_request != PLAN_NO_OUTPUT && !o->no_outputs)
-		fprintf(out, "publish    exit-code, tampered, reaped, lane-class\n");
-	fprintf(out, "run       ");
-	for (char **arg = o->command; arg != NULL && *arg != NULL; arg++)
-		fprintf(out, " %s", error_visible(word, sizeof word, *arg));
-	fprintf(out, "\n");
-	if (fclose(out) != 0) {
-		error_set(e, errno, NULL, "can't describe the run");
-		free(text);
-		return NULL;
-	}
-	return text;
-}
-
 void
 plan_free(struct plan *p)
 {
 	free(p->requests);
 	view_paths_free(&p->view.read_only);
+	view_paths_free(&p->view.hidden);
+	view_paths_free(&p->view.kept);
+	free(p->removed_env.list);
 	free(p->view.cwd.path);
 	if (p->leg_env != NULL)
 		environment_free(p->leg_env);

@@ -17,8 +17,10 @@ struct plan {
 	const struct options *options;
 	struct guard_request *requests; /* paths and sources belong to options, env or the caller */
 	size_t n_requests;
-	size_t output_request; /* index of GITHUB_OUTPUT, or PLAN_NO_OUTPUT */
-	struct view view;      /* --read-only paths; the snapshot adds its own */
+	size_t output_request;    /* index of GITHUB_OUTPUT, or PLAN_NO_OUTPUT */
+	struct view view;         /* --read-only paths; the snapshot adds its own */
+	struct words removed_env; /* variables that the leg does not get unless --setenv sets them;
+	                             strings that live as long as the plan */
 	char **leg_env;
 	bool scopes; /* the kernel has Landlock scopes, and the leg is confined */
 };
@@ -42,9 +44,6 @@ int plan_make(struct plan *p, char *const *env, struct error *e);
  * would make the run worthless.
  */
 int plan_check(const struct plan *p, const struct snapshot *s, struct error *e);
-
-/* What --dry-run prints; malloc'd. */
-char *plan_describe(const struct plan *p, const struct snapshot *s, struct error *e);
 
 void plan_free(struct plan *p);
 

@@ -3,6 +3,7 @@
 
 #include "bindmount/cleanup.h"
 #include "guard/cgroup.h"
+#include "guard/describe.h"
 #include "guard/janitor.h"
 #include "guard/outputs.h"
 #include "guard/plan.h"
@@ -449,7 +450,7 @@ run(const struct options *o, const struct startup *startup, char **env, struct o
 		result = -1;
 	} else if (o->dry_run) {
 		if (prepare(&j, env, e) == 0 && record(&j, e) == 0 &&
-		    (*text = plan_describe(&j.plan, j.snapshot, e)) != NULL)
+		    (*text = describe_plan(&j.plan, j.snapshot, e)) != NULL)
 			result = 0;
 	} else if (prepare(&j, env, e) == 0 && make_cgroup(&j, e) == 0 && run_leg(&j, e) == 0) {
 		settle(&j);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -21,24 +22,30 @@ no_memory(struct error *e)
 }
 
 static int
-keep_word(struct words *w, const char *word, struct error *e)
+check_not_empty(const char *option, const char *what, const char *value, struct error *e)
 {
-	const char **list = reallocarray(w->list, w->count + 1, sizeof *list);
+	char cure[96];
 
+	if (value[0] != '\0')
+		return 0;
+	snprintf(cure, sizeof cure, "write %s %s, or leave the option out", option, what);
+	return error_set(e, 0, cure, "%s: the value is empty", option);
+}
+
+int
+value_keep(
+    struct words *w, const char *option, const char *what, const char *value, struct error *e)
+{
+	const char **list;
+
+	if (check_not_empty(option, what, value, e) != 0)
+		return -1;
+	list = reallocarray(w->list, w->count + 1, sizeof *list);
 	if (list == NULL)
 		return no_memory(e);
 	w->list = list;
-	list[w->count++] = word;
+	list[w->count++] = value;
 	return 0;
-}
-
-static int
-check_not_empty(const char *option, const char *value, struct error *e)
-{
-	if (value[0] != '\0')
-		return 0;
-	return error_set(
-	    e, 0, "name a path, or leave the option out", "%s: the path is empty", option);
 }
 
 /* strtonum(3) that takes digits only, without blanks or a sign. */
@@ -54,30 +61,16 @@ parse_number(const char *text, int low, int high, int *number)
 }
 
 int
-value_guard(struct options *o, const char *value, struct error *e)
-{
-	return check_not_empty("--guard", value, e) == 0 ? keep_word(&o->guard, value, e) : -1;
-}
-
-int
-value_read_only(struct options *o, const char *value, struct error *e)
-{
-	return check_not_empty("--read-only", value, e) == 0 ? keep_word(&o->read_only, value, e)
-	                                                     : -1;
-}
-
-int
 value_isolation(struct options *o, const char *value, struct error *e)
 {
-	static const char tiers[] = "use namespace, or none to run the leg unconfined";
+	static const char tiers[] = "use namespace, landlock, or none to run the leg unconfined";
 
 	if (strcmp(value, "namespace") == 0)
 		o->isolation = ISOLATION_NAMESPACE;
 	else if (strcmp(value, "none") == 0)
 		o->isolation = ISOLATION_NONE;
 	else if (strcmp(value, "landlock") == 0)
-		return error_set(
-		    e, 0, tiers, "--isolation landlock is not supported by this version");
+		o->isolation = ISOLATION_LANDLOCK;
 	else
 		return error_set(e, 0, tiers, "--isolation %s is unknown", value);
 	return 0;
@@ -125,7 +118,7 @@ int
 value_directory(struct options *o, const char *value, struct error *e)
 {
 	o->directory = value;
-	return check_not_empty("-C", value, e);
+	return check_not_empty("-C", "DIR", value, e);
 }
 
 /* Keep a change of the environment: its name are the first n bytes of name. */
@@ -193,7 +186,7 @@ int
 value_status_path(struct options *o, const char *value, struct error *e)
 {
 	o->status_path = value;
-	return check_not_empty("--status", value, e);
+	return check_not_empty("--status", "FILE", value, e);
 }
 
 int
@@ -295,10 +288,17 @@ value_max_output(struct options *o, const char *value, struct error *e)
 }
 
 int
+value_user(struct options *o, const char *value, struct error *e)
+{
+	o->user = value;
+	return check_not_empty("--user", "USER[:GROUP]", value, e);
+}
+
+int
 value_cgroup(struct options *o, const char *value, struct error *e)
 {
 	o->cgroup = value;
-	return check_not_empty("--cgroup", value, e);
+	return check_not_empty("--cgroup", "DIR", value, e);
 }
 
 int

@@ -10,9 +10,12 @@
 
 typedef int value_function(struct options *o, const char *value, struct error *e);
 
-value_function value_guard;
-value_function value_read_only;
+/* Add value to the list of a repeatable option; what is the name of its argument. */
+int value_keep(
+    struct words *w, const char *option, const char *what, const char *value, struct error *e);
+
 value_function value_isolation;
+value_function value_user;
 value_function value_cgroup;
 value_function value_directory;
 value_function value_setenv;

@@ -14,7 +14,8 @@ static void
 expect(const struct options *o, const char *const *expected)
 {
 	struct error e = {0};
-	char **env = environment_make(caller, o, &e);
+	const struct words none = {0};
+	char **env = environment_make(caller, o, &none, &e);
 	size_t i;
 
 	assert_non_null(env);

@@ -1,0 +1,76 @@
+/* The text of --dry-run. See describe.h. */
+#include "guard/describe.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { WORD = 4096 };
+
+static void
+describe_requests(FILE *out, const struct plan *p, const struct snapshot *s)
+{
+	char text[WORD];
+
+	for (size_t i = 0; i < p->n_requests; i++) {
+		size_t index = snapshot_index(s, i), size;
+
+		(void)snapshot_bytes(s, index, &size);
+		error_visible(text, sizeof text, snapshot_path(s, index));
+		fprintf(out, "guard      %s (%s, %zu bytes)\n", text, p->requests[i].source, size);
+	}
+	for (size_t i = 0; i < snapshot_count(s); i++)
+		if (snapshot_is_neighbour(s, i)) {
+			error_visible(text, sizeof text, snapshot_path(s, i));
+			fprintf(out, "record     %s\n", text);
+		}
+}
+
+static void
+describe_view(FILE *out, const struct plan *p)
+{
+	bool confined = p->options->isolation == ISOLATION_NAMESPACE;
+	char text[WORD];
+
+	for (size_t i = 0; confined && i < p->view.read_only.count; i++) {
+		error_visible(text, sizeof text, p->view.read_only.list[i].path);
+		fprintf(out, "read-only  %s\n", text);
+	}
+	error_visible(text, sizeof text, p->view.cwd.path);
+	fprintf(out, "directory  %s\n", text);
+	fprintf(out, "isolation  %s\n",
+	    !confined   ? "none: the leg can write the guarded files; they are put back"
+	    : p->scopes ? "namespace, with Landlock scopes for signals and abstract sockets"
+			: "namespace, without Landlock scopes (Linux 6.12 has them)");
+}
+
+char *
+describe_plan(const struct plan *p, const struct snapshot *s, struct error *e)
+{
+	const struct options *o = p->options;
+	char *text = NULL, word[WORD];
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (out == NULL) {
+		error_set(e, errno, NULL, "can't describe the run");
+		return NULL;
+	}
+	describe_requests(out, p, s);
+	describe_view(out, p);
+	for (size_t i = 0; i < o->n_outputs; i++)
+		fprintf(
+		    out, "publish    %s\n", error_visible(word, sizeof word, o->outputs[i].name));
+	if (p->output_request != PLAN_NO_OUTPUT && !o->no_outputs)
+		fprintf(out, "publish    exit-code, tampered, reaped, lane-class\n");
+	fprintf(out, "run       ");
+	for (char **arg = o->command; arg != NULL && *arg != NULL; arg++)
+		fprintf(out, " %s", error_visible(word, sizeof word, *arg));
+	fprintf(out, "\n");
+	if (fclose(out) != 0) {
+		error_set(e, errno, NULL, "can't describe the run");
+		free(text);
+		return NULL;
+	}
+	return text;
+}
