@@ -5,7 +5,7 @@
 #include "bindmount/sys.h"
 #include "guard/bounded.h"
 #include "guard/outcome.h"
-#include "guard/status.h"
+#include "guard/notes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +41,7 @@ repair(struct snapshot *s)
 	AUTO_FREE char *notes = NULL;
 
 	(void)snapshot_restore(s, &out.findings, &out.error);
-	notes = status_janitor_notes(&out, &e);
+	notes = notes_render_janitor(&out, &e);
 	if (notes != NULL)
 		(void)bounded_write_all(
 		    STDERR_FILENO, notes, strlen(notes), bounded_now() + REAPER_MS);

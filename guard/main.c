@@ -5,11 +5,11 @@
  */
 #include "bindmount/cleanup.h"
 #include "guard/bounded.h"
+#include "guard/notes.h"
 #include "guard/options.h"
 #include "guard/outcome.h"
 #include "guard/run.h"
 #include "guard/startup.h"
-#include "guard/status.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static int
 finish_run(const struct options *o, const struct outcome *out)
 {
 	struct error e = {0};
-	AUTO_FREE char *notes = status_notes(out, o->quiet, &e);
+	AUTO_FREE char *notes = notes_render(out, o->quiet, &e);
 
 	if (notes == NULL)
 		complain(&e);

@@ -1,12 +1,13 @@
 /*
- * What is said about a run afterwards: the status object for programs, the notes for people.
+ * What is said about a run afterwards to programs: the status object.
  *
  * Paths, details and process names are the leg's choice of bytes. They pass through error_visible(),
- * which leaves plain ASCII, so that they neither make the JSON invalid nor reach a terminal as they are.
+ * which leaves plain ASCII, so that they can't make the JSON invalid.
  */
 #include "guard/status.h"
 
 #include "bindmount/cleanup.h"
+#include "guard/text.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -18,33 +19,9 @@
 #include <jansson.h>
 
 enum {
-	SCHEMA = 1,       /* a new key does not change it, a key's new meaning does */
-	NAMES_NOTED = 8,  /* survivors named in a note */
-	SIGNAL_TEXT = 16, /* "SIGVTALRM" and a number that has no name */
-	LINE = 2048,      /* more than error_line() can make of an error */
+	SCHEMA = 1,  /* a new key does not change it, a key's new meaning does */
+	LINE = 2048, /* more than error_line() can make of an error */
 };
-
-/* src encoded for printing; malloc'd, NULL without memory. */
-static char *
-visible(const char *src)
-{
-	size_t size = 4 * strlen(src) + 1; /* strnvis(3): four for one at the most */
-	char *text = malloc(size);
-
-	return text != NULL ? error_visible(text, size, src) : NULL;
-}
-
-static const char *
-signal_text(char text[SIGNAL_TEXT], int sig)
-{
-	const char *name = sigabbrev_np(sig);
-
-	if (name != NULL)
-		snprintf(text, SIGNAL_TEXT, "SIG%s", name);
-	else
-		snprintf(text, SIGNAL_TEXT, "SIG%d", sig); /* a real-time signal */
-	return text;
-}
 
 /*
  * The parts of the object. Each returns NULL without memory, which json_pack() and
@@ -58,16 +35,16 @@ untrusted(const char *text)
 
 	if (text == NULL)
 		return json_null();
-	encoded = visible(text);
+	encoded = text_visible(text);
 	return encoded != NULL ? json_string(encoded) : NULL;
 }
 
 static json_t *
 signal_or_null(int sig)
 {
-	char text[SIGNAL_TEXT];
+	char text[TEXT_SIGNAL];
 
-	return sig != 0 ? json_string(signal_text(text, sig)) : json_null();
+	return sig != 0 ? json_string(text_signal(text, sig)) : json_null();
 }
 
 static json_t *
@@ -181,15 +158,15 @@ leftovers(const struct leftovers *l)
 	return list;
 }
 
+/*
+ * The object's keys, in groups, a line each. To add one, give it a line in the group it belongs to; each function
+ * returns a new object or NULL without memory.
+ */
+/* clang-format off */
 static json_t *
-object(const struct outcome *o)
+result_keys(const struct outcome *o)
 {
-	bool confined = o->isolation == ISOLATION_NAMESPACE;
-
-	/* A key and its value to a line. */
-	/* clang-format off */
-	return json_pack("{s:s, s:i, s:s, s:i, s:s, s:o, s:o, s:o, s:b, s:b, s:s, "
-			 "s:b, s:b, s:b, s:s, s:o, s:o, s:b, s:o, s:o, s:b, s:o}",
+	return json_pack("{s:s, s:i, s:s, s:i, s:s, s:o, s:o, s:o, s:b, s:b}",
 	    "version", LEGGUARD_VERSION,
 	    "schema", SCHEMA,
 	    "class", lane_name(o->lane),
@@ -199,20 +176,59 @@ object(const struct outcome *o)
 	    "exec_error", errno_or_null(o->exec_errno),
 	    "cancelled", signal_or_null(o->cancel_signal),
 	    "timed_out", o->timed_out,
-	    "overflowed", o->overflowed,
+	    "overflowed", o->overflowed);
+}
+
+static json_t *
+confinement_keys(const struct outcome *o)
+{
+	bool confined = o->isolation == ISOLATION_NAMESPACE;
+
+	return json_pack("{s:s, s:b, s:b, s:b}",
 	    "isolation", confined ? "namespace" : "none",
 	    "confined", confined,
 	    "landlock_scopes", o->scopes,
-	    "held", o->held,
+	    "held", o->held);
+}
+
+static json_t *
+end_keys(const struct outcome *o)
+{
+	return json_pack("{s:s, s:o, s:o}",
 	    "proof", proof_name(o->proof),
 	    "survivors", survivors(o),
-	    "sweep", sweep_or_null(o),
+	    "sweep", sweep_or_null(o));
+}
+
+static json_t *
+file_keys(const struct outcome *o)
+{
+	return json_pack("{s:b, s:o, s:o, s:b, s:o}",
 	    "tampered", o->findings.count > 0,
 	    "findings", findings(&o->findings),
 	    "leftovers", leftovers(&o->leftovers),
 	    "published", o->published,
 	    "error", error_or_null(&o->error));
-	/* clang-format on */
+}
+/* clang-format on */
+
+static json_t *
+object(const struct outcome *o)
+{
+	static json_t *(*const groups[])(const struct outcome *) = {
+	    result_keys, confinement_keys, end_keys, file_keys};
+	json_t *root = json_object();
+
+	for (size_t i = 0; root != NULL && i < sizeof groups / sizeof groups[0]; i++) {
+		json_t *group = groups[i](o);
+
+		if (group == NULL || json_object_update(root, group) != 0) {
+			json_decref(root);
+			root = NULL;
+		}
+		json_decref(group);
+	}
+	return root;
 }
 
 char *
@@ -228,177 +244,4 @@ status_render(const struct outcome *o, struct error *e)
 		return NULL;
 	}
 	return line;
-}
-
-static void
-note_findings(FILE *out, const struct findings *f, bool quiet)
-{
-	for (size_t i = 0; i < f->count; i++) {
-		const struct finding *one = &f->list[i];
-		AUTO_FREE char *path = visible(one->path);
-		AUTO_FREE char *detail = one->detail != NULL ? visible(one->detail) : NULL;
-
-		if (quiet && one->restored)
-			continue;
-		fprintf(out, "legguard: tampered: %s %s%s%s%s, %s\n", finding_name(one->kind),
-		    path != NULL ? path : "?", detail != NULL ? " (" : "",
-		    detail != NULL ? detail : "", detail != NULL ? ")" : "",
-		    one->restored ? "restored" : "NOT restored");
-	}
-}
-
-static void
-note_leftovers(FILE *out, const struct leftovers *l)
-{
-	for (size_t i = 0; i < l->count; i++) {
-		AUTO_FREE char *path = visible(l->list[i].path);
-
-		fprintf(out, "legguard: %s was %s %s\n", path != NULL ? path : "?",
-		    leftover_text(l->list[i].kind),
-		    l->list[i].before ? "before the leg started" : "after the leg had ended");
-	}
-}
-
-static void
-note_cancel(FILE *out, int sig)
-{
-	char text[SIGNAL_TEXT];
-
-	if (sig == SIGPIPE)
-		fputs("legguard: cancelled: nobody takes the leg's output any more\n", out);
-	else if (sig != 0)
-		fprintf(out, "legguard: cancelled by %s\n", signal_text(text, sig));
-}
-
-static void
-note_limits(FILE *out, const struct outcome *o)
-{
-	char text[LIMITS_TEXT];
-
-	if (o->timed_out)
-		fprintf(out, "legguard: the leg was ended after %s (--timeout)\n",
-		    limits_duration_text(text, o->limits.timeout));
-	if (o->overflowed)
-		fprintf(out, "legguard: the leg was ended after %s of output (--max-output)\n",
-		    limits_size_text(text, o->limits.max_output));
-}
-
-static void
-note_process(FILE *out, size_t index, pid_t pid, const char *name)
-{
-	char text[4 * sizeof((struct process *)NULL)->name + 1];
-
-	if (index < NAMES_NOTED)
-		fprintf(out, "%s %s (pid %d)", index == 0 ? ":" : ",",
-		    error_visible(text, sizeof text, name), (int)pid);
-}
-
-/* The end of a line that names those of the first that were listed. */
-static void
-note_rest(FILE *out, size_t listed, size_t total)
-{
-	size_t named = listed < NAMES_NOTED ? listed : NAMES_NOTED;
-
-	fprintf(out, "%s\n", named > 0 && named < total ? ", ..." : "");
-}
-
-static void
-note_survivors(FILE *out, const struct outcome *o)
-{
-	if (o->survivors_total == 0)
-		return;
-	fprintf(out, "legguard: killed %zu process%s the leg left running", o->survivors_total,
-	    o->survivors_total == 1 ? "" : "es");
-	for (size_t i = 0; i < o->n_survivors; i++)
-		note_process(out, i, o->survivors[i].pid, o->survivors[i].name);
-	note_rest(out, o->n_survivors, o->survivors_total);
-}
-
-/* What the sweep could not end is an error; what it found and ended, or only found, is not. */
-static void
-note_sweep(FILE *out, const struct outcome *o, bool quiet)
-{
-	const char *es = o->swept_total == 1 ? "" : "es";
-
-	if (o->swept_total == 0 || (quiet && !o->sweep_failed))
-		return;
-	if (o->sweep_failed)
-		fprintf(out, "legguard: leg left %zu process%s running after it ended",
-		    o->swept_total, es);
-	else if (o->sweep == SWEEP_KILL)
-		fprintf(out, "legguard: killed %zu process%s that had left the leg's tree",
-		    o->swept_total, es);
-	else
-		fprintf(out, "legguard: found %zu process%s that may have left the leg's tree",
-		    o->swept_total, es);
-	for (size_t i = 0; i < o->swept.count; i++)
-		note_process(out, i, o->swept.list[i].pid, o->swept.list[i].name);
-	note_rest(out, o->swept.count, o->swept_total);
-}
-
-/* What --quiet leaves out as well as what it does not, in the order in which it happened. */
-static void
-note_all(FILE *out, const struct outcome *o, bool quiet)
-{
-	char text[LINE];
-
-	if (!quiet && o->isolation == ISOLATION_NONE)
-		fputs("legguard: the leg ran unconfined (--isolation none)\n", out);
-	if (o->exec_errno != 0)
-		fprintf(out, "legguard: can't execute the command: %s\n", strerror(o->exec_errno));
-	if (!quiet) {
-		note_limits(out, o);
-		note_cancel(out, o->cancel_signal);
-		note_survivors(out, o);
-	}
-	if (!quiet)
-		note_leftovers(out, &o->leftovers);
-	note_sweep(out, o, quiet);
-	if (o->proof == PROOF_NONE)
-		fputs("legguard: there is no proof that everything the leg started is dead\n", out);
-	note_findings(out, &o->findings, quiet);
-	if (o->error.what[0] != '\0')
-		fprintf(out, "legguard: %s\n", error_line(text, sizeof text, &o->error));
-}
-
-/* After the launcher's death: that is what there is to say, and what was put back. */
-static void
-note_janitor(FILE *out, const struct outcome *o, bool quiet)
-{
-	char text[LINE];
-
-	(void)quiet;
-	fputs("legguard: the launcher was killed; nothing is published\n", out);
-	note_findings(out, &o->findings, false);
-	if (o->error.what[0] != '\0')
-		fprintf(out, "legguard: %s\n", error_line(text, sizeof text, &o->error));
-}
-
-static char *
-render_notes(void (*note)(FILE *, const struct outcome *, bool), const struct outcome *o,
-    bool quiet, struct error *e)
-{
-	AUTO_FREE char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (out != NULL) {
-		note(out, o, quiet);
-		if (fclose(out) == 0)
-			return ptr_take(&text);
-	}
-	error_set(e, errno, NULL, "can't render the notes");
-	return NULL;
-}
-
-char *
-status_notes(const struct outcome *o, bool quiet, struct error *e)
-{
-	return render_notes(note_all, o, quiet, e);
-}
-
-char *
-status_janitor_notes(const struct outcome *o, struct error *e)
-{
-	return render_notes(note_janitor, o, false, e);
 }

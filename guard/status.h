@@ -7,10 +7,4 @@
 /* The object's text; malloc'd. NULL with *e when there is no memory. */
 char *status_render(const struct outcome *o, struct error *e);
 
-/* The notes for stderr, one line each ("legguard: ..."), malloc'd; may be empty. */
-char *status_notes(const struct outcome *o, bool quiet, struct error *e);
-
-/* The same from the janitor, who has only findings and error: the launcher was killed. */
-char *status_janitor_notes(const struct outcome *o, struct error *e);
-
 #endif

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "guard/notes.h"
 #include "guard/status.h"
 
 #include <errno.h>
@@ -311,7 +312,7 @@ static void
 expect_notes(const struct outcome *o, bool quiet, const char *expected)
 {
 	struct error e = {0};
-	char *notes = status_notes(o, quiet, &e);
+	char *notes = notes_render(o, quiet, &e);
 
 	assert_non_null(notes);
 	assert_string_equal(notes, expected);
@@ -490,7 +491,7 @@ what_others_hold_is_told_with_when(void **state)
 	    .leg_ended = true,
 	    .leftovers = {.list = held, .count = 2}};
 	struct error e = {0};
-	char *text = status_render(&o, &e), *notes = status_notes(&o, false, &e);
+	char *text = status_render(&o, &e), *notes = notes_render(&o, false, &e);
 
 	(void)state;
 	assert_non_null(strstr(text,
@@ -502,7 +503,7 @@ what_others_hold_is_told_with_when(void **state)
 			  "the leg started\n"));
 	free(text);
 	free(notes);
-	notes = status_notes(&o, true, &e);
+	notes = notes_render(&o, true, &e);
 	assert_string_equal(notes, "");
 	free(notes);
 }

@@ -1,0 +1,189 @@
+/* The notes about a run. See notes.h. */
+#include "guard/notes.h"
+
+#include "bindmount/cleanup.h"
+#include "guard/text.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	NAMES_NOTED = 8, /* survivors named in a note */
+	LINE = 2048,     /* more than error_line() can make of an error */
+};
+
+static void
+note_findings(FILE *out, const struct findings *f, bool quiet)
+{
+	for (size_t i = 0; i < f->count; i++) {
+		const struct finding *one = &f->list[i];
+		AUTO_FREE char *path = text_visible(one->path);
+		AUTO_FREE char *detail = one->detail != NULL ? text_visible(one->detail) : NULL;
+
+		if (quiet && one->restored)
+			continue;
+		fprintf(out, "legguard: tampered: %s %s%s%s%s, %s\n", finding_name(one->kind),
+		    path != NULL ? path : "?", detail != NULL ? " (" : "",
+		    detail != NULL ? detail : "", detail != NULL ? ")" : "",
+		    one->restored ? "restored" : "NOT restored");
+	}
+}
+
+static void
+note_leftovers(FILE *out, const struct leftovers *l)
+{
+	for (size_t i = 0; i < l->count; i++) {
+		AUTO_FREE char *path = text_visible(l->list[i].path);
+
+		fprintf(out, "legguard: %s was %s %s\n", path != NULL ? path : "?",
+		    leftover_text(l->list[i].kind),
+		    l->list[i].before ? "before the leg started" : "after the leg had ended");
+	}
+}
+
+static void
+note_cancel(FILE *out, int sig)
+{
+	char text[TEXT_SIGNAL];
+
+	if (sig == SIGPIPE)
+		fputs("legguard: cancelled: nobody takes the leg's output any more\n", out);
+	else if (sig != 0)
+		fprintf(out, "legguard: cancelled by %s\n", text_signal(text, sig));
+}
+
+static void
+note_limits(FILE *out, const struct outcome *o)
+{
+	char text[LIMITS_TEXT];
+
+	if (o->timed_out)
+		fprintf(out, "legguard: the leg was ended after %s (--timeout)\n",
+		    limits_duration_text(text, o->limits.timeout));
+	if (o->overflowed)
+		fprintf(out, "legguard: the leg was ended after %s of output (--max-output)\n",
+		    limits_size_text(text, o->limits.max_output));
+}
+
+static void
+note_process(FILE *out, size_t index, pid_t pid, const char *name)
+{
+	char text[4 * sizeof((struct process *)NULL)->name + 1];
+
+	if (index < NAMES_NOTED)
+		fprintf(out, "%s %s (pid %d)", index == 0 ? ":" : ",",
+		    error_visible(text, sizeof text, name), (int)pid);
+}
+
+/* The end of a line that names those of the first that were listed. */
+static void
+note_rest(FILE *out, size_t listed, size_t total)
+{
+	size_t named = listed < NAMES_NOTED ? listed : NAMES_NOTED;
+
+	fprintf(out, "%s\n", named > 0 && named < total ? ", ..." : "");
+}
+
+static void
+note_survivors(FILE *out, const struct outcome *o)
+{
+	if (o->survivors_total == 0)
+		return;
+	fprintf(out, "legguard: killed %zu process%s the leg left running", o->survivors_total,
+	    o->survivors_total == 1 ? "" : "es");
+	for (size_t i = 0; i < o->n_survivors; i++)
+		note_process(out, i, o->survivors[i].pid, o->survivors[i].name);
+	note_rest(out, o->n_survivors, o->survivors_total);
+}
+
+/* What the sweep could not end is an error; what it found and ended, or only found, is not. */
+static void
+note_sweep(FILE *out, const struct outcome *o, bool quiet)
+{
+	const char *es = o->swept_total == 1 ? "" : "es";
+
+	if (o->swept_total == 0 || (quiet && !o->sweep_failed))
+		return;
+	if (o->sweep_failed)
+		fprintf(out, "legguard: leg left %zu process%s running after it ended",
+		    o->swept_total, es);
+	else if (o->sweep == SWEEP_KILL)
+		fprintf(out, "legguard: killed %zu process%s that had left the leg's tree",
+		    o->swept_total, es);
+	else
+		fprintf(out, "legguard: found %zu process%s that may have left the leg's tree",
+		    o->swept_total, es);
+	for (size_t i = 0; i < o->swept.count; i++)
+		note_process(out, i, o->swept.list[i].pid, o->swept.list[i].name);
+	note_rest(out, o->swept.count, o->swept_total);
+}
+
+/* What --quiet leaves out as well as what it does not, in the order in which it happened. */
+static void
+note_all(FILE *out, const struct outcome *o, bool quiet)
+{
+	char text[LINE];
+
+	if (!quiet && o->isolation == ISOLATION_NONE)
+		fputs("legguard: the leg ran unconfined (--isolation none)\n", out);
+	if (o->exec_errno != 0)
+		fprintf(out, "legguard: can't execute the command: %s\n", strerror(o->exec_errno));
+	if (!quiet) {
+		note_limits(out, o);
+		note_cancel(out, o->cancel_signal);
+		note_survivors(out, o);
+	}
+	if (!quiet)
+		note_leftovers(out, &o->leftovers);
+	note_sweep(out, o, quiet);
+	if (o->proof == PROOF_NONE)
+		fputs("legguard: there is no proof that everything the leg started is dead\n", out);
+	note_findings(out, &o->findings, quiet);
+	if (o->error.what[0] != '\0')
+		fprintf(out, "legguard: %s\n", error_line(text, sizeof text, &o->error));
+}
+
+/* After the launcher's death: that is what there is to say, and what was put back. */
+static void
+note_janitor(FILE *out, const struct outcome *o, bool quiet)
+{
+	char text[LINE];
+
+	(void)quiet;
+	fputs("legguard: the launcher was killed; nothing is published\n", out);
+	note_findings(out, &o->findings, false);
+	if (o->error.what[0] != '\0')
+		fprintf(out, "legguard: %s\n", error_line(text, sizeof text, &o->error));
+}
+
+static char *
+render(void (*note)(FILE *, const struct outcome *, bool), const struct outcome *o, bool quiet,
+    struct error *e)
+{
+	AUTO_FREE char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (out != NULL) {
+		note(out, o, quiet);
+		if (fclose(out) == 0)
+			return ptr_take(&text);
+	}
+	error_set(e, errno, NULL, "can't render the notes");
+	return NULL;
+}
+
+char *
+notes_render(const struct outcome *o, bool quiet, struct error *e)
+{
+	return render(note_all, o, quiet, e);
+}
+
+char *
+notes_render_janitor(const struct outcome *o, struct error *e)
+{
+	return render(note_janitor, o, false, e);
+}

@@ -1,0 +1,30 @@
+/* Values as text. See text.h. */
+#include "guard/text.h"
+
+#include "bindmount/error.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *
+text_visible(const char *src)
+{
+	size_t size = 4 * strlen(src) + 1; /* strnvis(3): four for one at the most */
+	char *text = malloc(size);
+
+	return text != NULL ? error_visible(text, size, src) : NULL;
+}
+
+const char *
+text_signal(char text[TEXT_SIGNAL], int sig)
+{
+	const char *name = sigabbrev_np(sig);
+
+	if (name != NULL)
+		snprintf(text, TEXT_SIGNAL, "SIG%s", name);
+	else
+		snprintf(text, TEXT_SIGNAL, "SIG%d", sig); /* a real-time signal */
+	return text;
+}
