@@ -8,6 +8,7 @@
 #include "bindmount/view.h"
 
 #include "bindmount/cleanup.h"
+#include "bindmount/mask.h"
 #include "bindmount/mountinfo.h"
 #include "bindmount/readonly.h"
 #include "bindmount/userns.h"
@@ -100,29 +101,53 @@ add_aliases(
 	return 0;
 }
 
+/* All names of paths: their own, and those in other mounts. One that may be gone is left out then. */
 static int
-cover_all(const struct view_paths *paths, struct error *e)
+add_names(struct view_paths *all, const struct mountinfo *m, const struct view_paths *paths,
+    bool may_be_gone, struct error *e)
 {
-	struct view_paths all = {0};
-	struct mountinfo m;
-	int result = 0;
+	for (size_t i = 0; i < paths->count; i++) {
+		const struct view_path *p = &paths->list[i];
+		struct stat st;
 
-	if (paths->count == 0)
+		if (may_be_gone && lstat(p->path, &st) != 0 && errno == ENOENT)
+			continue;
+		if (view_paths_add(all, p->path, p->dev, p->ino) != 0)
+			return error_set(e, errno, NULL, "can't note %s", p->path);
+		if (add_aliases(all, m, p, e) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Covers first, so that a mask lies over them and what is kept has them. The names are found before
+ * either: a cover adds none, and a mask would take some away.
+ */
+static int
+cover_and_mask(const struct view *view, struct error *e)
+{
+	struct view_paths read_only = {0}, hidden = {0};
+	struct mountinfo m;
+	int result;
+
+	if (view->read_only.count == 0 && view->hidden.count == 0)
 		return 0;
 	if (mountinfo_read(&m) != 0)
 		return error_set(e, errno, NULL, "can't read /proc/self/mountinfo");
-	for (size_t i = 0; i < paths->count && result == 0; i++) {
-		const struct view_path *p = &paths->list[i];
-
-		if (view_paths_add(&all, p->path, p->dev, p->ino) != 0)
-			result = error_set(e, errno, NULL, "can't note %s", p->path);
-		else
-			result = add_aliases(&all, &m, p, e);
+	result = add_names(&read_only, &m, &view->read_only, false, e);
+	if (result == 0)
+		result = add_names(&hidden, &m, &view->hidden, true, e);
+	for (size_t i = 0; i < read_only.count && result == 0; i++)
+		result = readonly_cover(&read_only.list[i], e);
+	if (result == 0 && hidden.count > 0) {
+		result = mask_all(&hidden, &view->kept, e);
+		if (result == 0 && !view->fresh_proc)
+			result = mask_uncover_proc(e);
 	}
-	for (size_t i = 0; i < all.count && result == 0; i++)
-		result = readonly_cover(&all.list[i], e);
 	mountinfo_free(&m);
-	view_paths_free(&all);
+	view_paths_free(&read_only);
+	view_paths_free(&hidden);
 	return result;
 }
 
@@ -144,7 +169,7 @@ view_build(const struct view *view, struct error *e)
 {
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
 		return error_set(e, errno, userns_cure(errno), "can't make the mounts private");
-	if (cover_all(&view->read_only, e) != 0)
+	if (cover_and_mask(view, e) != 0)
 		return -1;
 	if (view->fresh_proc &&
 	    mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0)

@@ -44,10 +44,11 @@ struct view {
 /*
  * Build the view. Mounts become private first; every path of read_only and each alias of it through
  * another mount of the same file system is read-only before the first process can see it, and checked
- * to lead to the same inode; /proc is a fresh one, left untouched so that a nested sandbox can mount its
- * own; last the working directory is entered by path and
- * checked. open_tree(2), mount_setattr(2) and move_mount(2) are used where the kernel and its filters
- * let them (Linux 5.12), else bind mounts that are remounted.
+ * to lead to the same inode; then every path of hidden and each alias of it is masked, as mask.h says, so
+ * that what is hidden in a read-only tree is gone, and what is kept of it is read-only; /proc is a fresh
+ * one, left untouched so that a nested sandbox can mount its own; last the working directory is entered by
+ * path and checked. open_tree(2), mount_setattr(2) and move_mount(2) are used where the kernel and its
+ * filters let them (Linux 5.12), else bind mounts that are remounted.
  */
 int view_build(const struct view *view, struct error *e);
 

@@ -36,6 +36,14 @@ describe_view(FILE *out, const struct plan *p)
 		error_visible(text, sizeof text, p->view.read_only.list[i].path);
 		fprintf(out, "read-only  %s\n", text);
 	}
+	for (size_t i = 0; confined && i < p->view.hidden.count; i++) {
+		error_visible(text, sizeof text, p->view.hidden.list[i].path);
+		fprintf(out, "hide       %s (%s)\n", text, p->hidden_for.list[i]);
+	}
+	for (size_t i = 0; confined && i < p->view.kept.count; i++) {
+		error_visible(text, sizeof text, p->view.kept.list[i].path);
+		fprintf(out, "keep       %s\n", text);
+	}
 	error_visible(text, sizeof text, p->view.cwd.path);
 	fprintf(out, "directory  %s\n", text);
 	fprintf(out, "isolation  %s\n",

@@ -5,6 +5,7 @@
 #include "bindmount/sys.h"
 #include "guard/environment.h"
 #include "guard/grammar.h"
+#include "guard/hide.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -110,8 +111,6 @@ check_supported(const struct options *o, struct error *e)
 
 	if (o->isolation == ISOLATION_LANDLOCK)
 		missing = "--isolation landlock";
-	else if (o->hide.count > 0)
-		missing = "--hide";
 	else if (o->allow_socket.count > 0)
 		missing = "--allow-socket";
 	else if (o->unprotect.count > 0)
@@ -145,7 +144,8 @@ plan_make(struct plan *p, char *const *env, struct error *e)
 	if (o->n_outputs > 0 && p->output_request == PLAN_NO_OUTPUT)
 		return error_set(e, 0, "run it in a step, or set GITHUB_OUTPUT to an existing file",
 		    "--set-output: GITHUB_OUTPUT names no file");
-	if (check_supported(o, e) != 0 || plan_read_only(p, e) != 0 || plan_directory(p, e) != 0)
+	if (check_supported(o, e) != 0 || plan_read_only(p, e) != 0 || plan_directory(p, e) != 0 ||
+	    hide_named(p, e) != 0)
 		return -1;
 	p->leg_env = environment_make(env, o, &p->removed_env, e);
 	if (p->leg_env == NULL)
@@ -213,6 +213,7 @@ plan_free(struct plan *p)
 	view_paths_free(&p->view.read_only);
 	view_paths_free(&p->view.hidden);
 	view_paths_free(&p->view.kept);
+	free(p->hidden_for.list);
 	free(p->removed_env.list);
 	free(p->view.cwd.path);
 	if (p->leg_env != NULL)

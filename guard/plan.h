@@ -19,6 +19,7 @@ struct plan {
 	size_t n_requests;
 	size_t output_request;    /* index of GITHUB_OUTPUT, or PLAN_NO_OUTPUT */
 	struct view view;         /* --read-only paths; the snapshot adds its own */
+	struct words hidden_for;  /* why: a constant text for each path of view.hidden */
 	struct words removed_env; /* variables that the leg does not get unless --setenv sets them;
 	                             strings that live as long as the plan */
 	char **leg_env;

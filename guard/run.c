@@ -4,6 +4,7 @@
 #include "bindmount/cleanup.h"
 #include "guard/cgroup.h"
 #include "guard/describe.h"
+#include "guard/hide.h"
 #include "guard/janitor.h"
 #include "guard/outputs.h"
 #include "guard/plan.h"
@@ -129,7 +130,9 @@ prepare(struct job *j, char **env, struct error *e)
 	    snapshot_walk(
 		&j->snapshot, j->plan.requests, j->plan.n_requests, o->allow_hard_links, e) != 0)
 		return -1;
-	return snapshot_read_only_paths(j->snapshot, &j->plan.view.read_only, e);
+	if (snapshot_read_only_paths(j->snapshot, &j->plan.view.read_only, e) != 0)
+		return -1;
+	return hide_check(&j->plan, j->snapshot, e);
 }
 
 /* What has to be known before the leg starts. */

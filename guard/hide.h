@@ -1,0 +1,24 @@
+/* What the leg is not to see: paths that are noted in the plan, each with the reason. */
+#ifndef GUARD_HIDE_H
+#define GUARD_HIDE_H
+
+#include "bindmount/error.h"
+#include "guard/plan.h"
+#include "guard/snapshot.h"
+
+#include <sys/stat.h>
+
+/*
+ * Hide path, which is absolute and free of symbolic links and has st: the one way to add to view.hidden.
+ * reason, for people, has to live as long as the plan. A path that is there already keeps its first reason.
+ */
+int hide_path(
+    struct plan *p, const char *path, const struct stat *st, const char *reason, struct error *e);
+
+/* Hide what --hide names. Refused: a path that is not there, "/", and anything in /proc. */
+int hide_named(struct plan *p, struct error *e);
+
+/* With all paths noted and the names walked: refuse what would take a guarded file or the leg's directory. */
+int hide_check(const struct plan *p, const struct snapshot *s, struct error *e);
+
+#endif
