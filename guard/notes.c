@@ -142,6 +142,8 @@ note_all(FILE *out, const struct outcome *o, bool quiet)
 	if (o->proof == PROOF_NONE)
 		fputs("legguard: there is no proof that everything the leg started is dead\n", out);
 	note_findings(out, &o->findings, quiet);
+	if (!quiet && o->hint != NULL)
+		fprintf(out, "legguard: this may be why it failed: %s\n", o->hint);
 	if (o->error.what[0] != '\0')
 		fprintf(out, "legguard: %s\n", error_line(text, sizeof text, &o->error));
 }

@@ -24,6 +24,8 @@ outcome_free(struct outcome *o)
 	findings_free(&o->findings);
 	leftovers_free(&o->leftovers);
 	processes_free(&o->swept);
+	for (size_t i = 0; i < sizeof o->output / sizeof o->output[0]; i++)
+		tail_free(&o->output[i]);
 	free(o->survivors);
 	o->survivors = NULL;
 	o->n_survivors = 0;

@@ -9,6 +9,7 @@
 #include "guard/limits.h"
 #include "guard/options.h"
 #include "guard/process.h"
+#include "guard/tail.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,6 +57,9 @@ struct outcome {
 	struct findings findings;
 	struct leftovers leftovers; /* what others hold on the guarded files */
 	bool held; /* the guarded files had leases, the directories above them were watched */
+	bool keeps_output;     /* asked for: the end of the leg's stdout and stderr */
+	struct tail output[2]; /* if it was; stderr's is empty where both are one pipe */
+	const char *hint;      /* why the leg may have failed, or NULL; constant */
 	bool published;
 	bool restore_failed; /* something could not be put back or published; error says what */
 	struct error error;  /* the first guard failure, or empty */

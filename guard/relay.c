@@ -147,9 +147,27 @@ copy(struct relay *r, size_t limit)
 	n = read(r->from, r->held, limit < r->held_room ? limit : r->held_room);
 	if (n > 0) {
 		r->held_size = (size_t)n;
+		if (r->tail != NULL)
+			tail_add(r->tail, r->held, (size_t)n);
 		if (write_held(r) != 0 && errno != EAGAIN)
 			return -1;
 	}
+	return n;
+}
+
+/* splice(2), and the tail knows what passes. */
+static ssize_t
+splice_on(const struct relay *r, size_t limit)
+{
+	size_t unseen = r->tail != NULL ? tail_unseen(r->tail, r->from, limit) : 0;
+	size_t peeked = r->tail != NULL && unseen == 0 ? tail_peek(r->tail, r->from, limit) : 0;
+	ssize_t n;
+
+	if (unseen > 0 || peeked > 0)
+		limit = unseen + peeked;
+	n = splice(r->from, NULL, r->to, NULL, limit, SPLICE_F_NONBLOCK);
+	if (peeked > 0)
+		tail_moved(r->tail, peeked, n > 0 ? (size_t)n : 0);
 	return n;
 }
 
@@ -157,7 +175,7 @@ static ssize_t
 move(struct relay *r, size_t limit)
 {
 	if (r->splices) {
-		ssize_t n = splice(r->from, NULL, r->to, NULL, limit, SPLICE_F_NONBLOCK);
+		ssize_t n = splice_on(r, limit);
 
 		if (n >= 0 || errno != EINVAL)
 			return n;

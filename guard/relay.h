@@ -10,6 +10,7 @@
 #define GUARD_RELAY_H
 
 #include "bindmount/error.h"
+#include "guard/tail.h"
 
 #include <poll.h>
 #include <stdbool.h>
@@ -30,6 +31,7 @@ struct relay {
 	bool discard;    /* read and drop */
 	char *held;      /* where bytes can't be spliced: read, and not written yet; owned */
 	size_t held_size, held_room;
+	struct tail *tail; /* gets the end of what passes, unless NULL; the caller's */
 };
 
 enum relay_result {

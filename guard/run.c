@@ -5,6 +5,7 @@
 #include "guard/cgroup.h"
 #include "guard/describe.h"
 #include "guard/hide.h"
+#include "guard/hints.h"
 #include "guard/janitor.h"
 #include "guard/outputs.h"
 #include "guard/plan.h"
@@ -233,6 +234,7 @@ run_leg(struct job *j, struct error *e)
 	j->out->isolation = j->options->isolation;
 	j->out->scopes = j->plan.scopes;
 	j->out->limits = j->options->limits;
+	j->out->keeps_output = leg.confined && (!j->options->quiet || j->status.fd >= 0);
 	return supervise(&leg, &j->options->limits, &meanwhile, &j->life, j->out, e);
 }
 
@@ -325,6 +327,26 @@ publish(const struct job *j)
 	override_status(out, EXIT_RESTORE);
 }
 
+/* A leg that failed by itself may have missed what its view took away. */
+static void
+find_hint(const struct job *j)
+{
+	struct outcome *out = j->out;
+	const struct hints_facts facts = {
+	    .tier = HINTS_NAMESPACE,
+	};
+
+	if (!out->keeps_output || j->life.cancelled || out->timed_out || out->overflowed)
+		return;
+	if (out->exec_errno != 0)
+		out->hint = hints_exec(out->exec_errno, &facts);
+	if (!out->leg_ended || out->wait_status == 0)
+		return;
+	/* stderr first, where it is told. */
+	for (size_t i = 2; i-- > 0 && out->hint == NULL;)
+		out->hint = hints_find(out->output[i].bytes, out->output[i].used, &facts);
+}
+
 /* A signal that came when the loop no longer looked is a cancel as well. */
 static void
 note_late_cancel(struct job *j)
@@ -399,6 +421,7 @@ settle(struct job *j)
 			out->restore_failed =
 			    snapshot_restore(j->snapshot, &out->findings, &out->error) != 0;
 			janitor_dismiss(&j->janitor);
+			find_hint(j);
 			note_late_cancel(j);
 			decide(j);
 			break;

@@ -166,7 +166,7 @@ leftovers(const struct leftovers *l)
 static json_t *
 result_keys(const struct outcome *o)
 {
-	return json_pack("{s:s, s:i, s:s, s:i, s:s, s:o, s:o, s:o, s:b, s:b}",
+	return json_pack("{s:s, s:i, s:s, s:i, s:s, s:o, s:o, s:o, s:b, s:b, s:s?}",
 	    "version", LEGGUARD_VERSION,
 	    "schema", SCHEMA,
 	    "class", lane_name(o->lane),
@@ -176,7 +176,8 @@ result_keys(const struct outcome *o)
 	    "exec_error", errno_or_null(o->exec_errno),
 	    "cancelled", signal_or_null(o->cancel_signal),
 	    "timed_out", o->timed_out,
-	    "overflowed", o->overflowed);
+	    "overflowed", o->overflowed,
+	    "hint", o->hint);
 }
 
 static json_t *

@@ -340,11 +340,13 @@ open_relays(struct watch *w, struct leg_plan *plan)
 {
 	if (relay_open(&w->relay[0], STDOUT_FILENO, w->e) != 0)
 		return -1;
+	w->relay[0].tail = w->out->keeps_output ? &w->out->output[0] : NULL;
 	plan->output[0] = plan->output[1] = w->relay[0].leg_end;
 	if (are_one_file(STDOUT_FILENO, STDERR_FILENO))
 		return 0;
 	if (relay_open(&w->relay[1], STDERR_FILENO, w->e) != 0)
 		return -1;
+	w->relay[1].tail = w->out->keeps_output ? &w->out->output[1] : NULL;
 	plan->output[1] = w->relay[1].leg_end;
 	return 0;
 }
