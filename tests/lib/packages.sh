@@ -44,6 +44,13 @@ packages_want_tests() {
 	packages_want shellcheck shellcheck
 	packages_want npm npm
 	packages_want node nodejs
+	packages_want sudo sudo
+	packages_want ping iputils-ping
+	packages_want getcap libcap2-bin
+	packages_want gpg gnupg
+	packages_want sshd openssh-server
+	packages_want ssh openssh-client
+	/usr/bin/python3 -c 'import pytest' 2>/dev/null || packages_missing+=(python3-pytest)
 	if ((EUID == 0)); then
 		packages_want losetup mount
 		packages_want mkfs.btrfs btrfs-progs
