@@ -33,8 +33,20 @@ describe_view(FILE *out, const struct plan *p)
 	char text[WORD];
 
 	for (size_t i = 0; confined && i < p->view.read_only.count; i++) {
-		error_visible(text, sizeof text, p->view.read_only.list[i].path);
-		fprintf(out, "read-only  %s\n", text);
+		const char *path = p->view.read_only.list[i].path;
+		const struct protected_path *protected = protected_get(&p->protected, path);
+
+		fprintf(out, "read-only  %s", error_visible(text, sizeof text, path));
+		if (protected != NULL)
+			fprintf(out, " (%s)", protected->why);
+		fprintf(out, "\n");
+	}
+	for (size_t i = 0; i < p->protected.count; i++) {
+		const struct protected_path *one = &p->protected.list[i];
+
+		if (one->left_out != NULL)
+			fprintf(out, "unprotected %s (%s; %s)\n",
+			    error_visible(text, sizeof text, one->path), one->why, one->left_out);
 	}
 	for (size_t i = 0; confined && i < p->view.hidden.count; i++) {
 		error_visible(text, sizeof text, p->view.hidden.list[i].path);
@@ -66,6 +78,9 @@ describe_plan(const struct plan *p, const struct snapshot *s, struct error *e)
 	}
 	describe_requests(out, p, s);
 	describe_view(out, p);
+	for (size_t i = 0; i < p->removed_env.count; i++)
+		fprintf(out, "unset      %s\n",
+		    error_visible(word, sizeof word, p->removed_env.list[i]));
 	for (size_t i = 0; i < o->n_outputs; i++)
 		fprintf(
 		    out, "publish    %s\n", error_visible(word, sizeof word, o->outputs[i].name));

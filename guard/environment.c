@@ -68,6 +68,37 @@ err:
 	return NULL;
 }
 
+static bool
+is_among(const struct words *words, const char *name)
+{
+	for (size_t i = 0; i < words->count; i++)
+		if (strcmp(words->list[i], name) == 0)
+			return true;
+	return false;
+}
+
+int
+environment_dangerous(
+    struct words *removed, char *const *env, const struct options *o, struct error *e)
+{
+	static const char *const names[] = {"ACTIONS_RUNTIME_TOKEN", "ACTIONS_RUNTIME_URL",
+	    "ACTIONS_ID_TOKEN_REQUEST_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_URL", "ACTIONS_CACHE_URL",
+	    "ACTIONS_RESULTS_URL"};
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0] && !o->clear_env; i++) {
+		const char **list;
+
+		if (environment_get(env, names[i]) == NULL || is_among(&o->keep_env, names[i]))
+			continue;
+		list = reallocarray(removed->list, removed->count + 1, sizeof *list);
+		if (list == NULL)
+			return error_set(e, errno, NULL, "can't make the leg's environment");
+		removed->list = list;
+		list[removed->count++] = names[i];
+	}
+	return 0;
+}
+
 void
 environment_free(char **env)
 {

@@ -13,6 +13,13 @@
 char **environment_make(
     char *const *env, const struct options *o, const struct words *removed, struct error *e);
 
+/*
+ * Add to *removed those variables of env that let whoever has them act as the job towards GitHub's services: its
+ * tokens, and the addresses that go with them. Not those of --keep-env. The strings are constants.
+ */
+int environment_dangerous(
+    struct words *removed, char *const *env, const struct options *o, struct error *e);
+
 void environment_free(char **env);
 
 /* The value of name in env, or NULL if it is not there or empty. */

@@ -9,6 +9,7 @@
 #include "guard/limits.h"
 #include "guard/options.h"
 #include "guard/process.h"
+#include "guard/protected.h"
 #include "guard/tail.h"
 
 #include <stdbool.h>
@@ -60,6 +61,9 @@ struct outcome {
 	bool keeps_output;     /* asked for: the end of the leg's stdout and stderr */
 	struct tail output[2]; /* if it was; stderr's is empty where both are one pipe */
 	const char *hint;      /* why the leg may have failed, or NULL; constant */
+	const struct protected
+	    *protected; /* not owned, as the next: NULL but while the run's plan is there */
+	const struct words *removed_env;
 	bool published;
 	bool restore_failed; /* something could not be put back or published; error says what */
 	struct error error;  /* the first guard failure, or empty */

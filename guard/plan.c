@@ -103,6 +103,26 @@ plan_directory(struct plan *p, struct error *e)
 	return 0;
 }
 
+/* What the leg could change, but not without that being asked for. An unconfined leg can change it all. */
+static int
+plan_protected(struct plan *p, char *const *env, struct error *e)
+{
+	if (p->options->isolation == ISOLATION_NONE)
+		return 0;
+	if (protected_find(&p->protected, p->options, env, p->view.cwd.path, e) != 0 ||
+	    protected_add_to(&p->protected, &p->view.read_only, e) != 0)
+		return -1;
+	for (size_t i = 0; i < p->protected.secrets.count; i++) {
+		const char *path = p->protected.secrets.list[i].path;
+		struct stat st;
+
+		if (stat(path, &st) == 0 &&
+		    hide_path(p, path, &st, "the runner's credentials", e) != 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* What the command line knows, but nothing here can do. */
 static int
 check_supported(const struct options *o, struct error *e)
@@ -113,10 +133,6 @@ check_supported(const struct options *o, struct error *e)
 		missing = "--isolation landlock";
 	else if (o->allow_socket.count > 0)
 		missing = "--allow-socket";
-	else if (o->unprotect.count > 0)
-		missing = "--unprotect";
-	else if (o->keep_env.count > 0)
-		missing = "--keep-env";
 	else if (o->pin)
 		missing = "--pin";
 	else if (o->writable.count > 0)
@@ -145,7 +161,8 @@ plan_make(struct plan *p, char *const *env, struct error *e)
 		return error_set(e, 0, "run it in a step, or set GITHUB_OUTPUT to an existing file",
 		    "--set-output: GITHUB_OUTPUT names no file");
 	if (check_supported(o, e) != 0 || plan_read_only(p, e) != 0 || plan_directory(p, e) != 0 ||
-	    hide_named(p, e) != 0)
+	    hide_named(p, e) != 0 || plan_protected(p, env, e) != 0 ||
+	    environment_dangerous(&p->removed_env, env, o, e) != 0)
 		return -1;
 	p->leg_env = environment_make(env, o, &p->removed_env, e);
 	if (p->leg_env == NULL)
@@ -210,6 +227,7 @@ void
 plan_free(struct plan *p)
 {
 	free(p->requests);
+	protected_free(&p->protected);
 	view_paths_free(&p->view.read_only);
 	view_paths_free(&p->view.hidden);
 	view_paths_free(&p->view.kept);

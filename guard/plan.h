@@ -8,6 +8,7 @@
 #include "bindmount/error.h"
 #include "bindmount/view.h"
 #include "guard/options.h"
+#include "guard/protected.h"
 #include "guard/snapshot.h"
 
 #include <stdbool.h>
@@ -17,8 +18,9 @@ struct plan {
 	const struct options *options;
 	struct guard_request *requests; /* paths and sources belong to options, env or the caller */
 	size_t n_requests;
-	size_t output_request;    /* index of GITHUB_OUTPUT, or PLAN_NO_OUTPUT */
-	struct view view;         /* --read-only paths; the snapshot adds its own */
+	size_t output_request; /* index of GITHUB_OUTPUT, or PLAN_NO_OUTPUT */
+	struct protected protected;
+	struct view view;         /* --read-only and protected paths; the snapshot adds its own */
 	struct words hidden_for;  /* why: a constant text for each path of view.hidden */
 	struct words removed_env; /* variables that the leg does not get unless --setenv sets them;
 	                             strings that live as long as the plan */

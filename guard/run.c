@@ -472,6 +472,8 @@ run(const struct options *o, const struct startup *startup, char **env, struct o
 	int result = -1;
 
 	*text = NULL;
+	out->protected = &j.plan.protected;
+	out->removed_env = &j.plan.removed_env;
 	if (begin(&j, env, e) != 0) {
 		result = -1;
 	} else if (o->dry_run) {
@@ -488,6 +490,8 @@ run(const struct options *o, const struct startup *startup, char **env, struct o
 	sweep_scope_close(&j.sweep);
 	cgroup_remove(&j.cgroup);
 	snapshot_free(j.snapshot);
+	out->protected = NULL;
+	out->removed_env = NULL;
 	plan_free(&j.plan);
 	statusfile_close(&j.status);
 	return result;

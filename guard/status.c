@@ -162,6 +162,45 @@ leftovers(const struct leftovers *l)
  * The object's keys, in groups, a line each. To add one, give it a line in the group it belongs to; each function
  * returns a new object or NULL without memory.
  */
+static json_t *
+left_out(const struct protected *p)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; list != NULL && i < p->count; i++) {
+		const struct protected_path *one = &p->list[i];
+
+		if (one->left_out != NULL)
+			list = append(list, json_pack("{s:o, s:s, s:s}", "path",
+						untrusted(one->path), "what", one->why, "why",
+						one->left_out));
+	}
+	return list;
+}
+
+static json_t *
+protected_or_null(const struct protected *p)
+{
+	size_t count = 0;
+
+	if (p == NULL)
+		return json_null();
+	for (size_t i = 0; i < p->count; i++)
+		count += p->list[i].left_out == NULL;
+	return json_pack(
+	    "{s:I, s:o}", "count", (json_int_t)count, "left_out", left_out(p));
+}
+
+static json_t *
+removed_env(const struct words *names)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; list != NULL && names != NULL && i < names->count; i++)
+		list = append(list, untrusted(names->list[i]));
+	return list;
+}
+
 /* clang-format off */
 static json_t *
 result_keys(const struct outcome *o)
@@ -185,11 +224,13 @@ confinement_keys(const struct outcome *o)
 {
 	bool confined = o->isolation == ISOLATION_NAMESPACE;
 
-	return json_pack("{s:s, s:b, s:b, s:b}",
+	return json_pack("{s:s, s:b, s:b, s:b, s:o, s:o}",
 	    "isolation", confined ? "namespace" : "none",
 	    "confined", confined,
 	    "landlock_scopes", o->scopes,
-	    "held", o->held);
+	    "held", o->held,
+	    "protected", protected_or_null(o->protected),
+	    "removed_env", removed_env(o->removed_env));
 }
 
 static json_t *

@@ -7,6 +7,8 @@
 
 #include "guard/environment.h"
 
+#include <stdlib.h>
+
 static char *caller[] = {
     (char *)"A=1", (char *)"PATH=/bin", (char *)"A=2", (char *)"EMPTY=", (char *)"odd", NULL};
 
@@ -68,6 +70,48 @@ an_empty_value_counts_as_absent(void **state)
 	assert_null(environment_get(caller, "odd"));
 }
 
+static char *job[] = {(char *)"ACTIONS_CACHE_URL=u", (char *)"ACTIONS_RUNTIME_TOKEN=t",
+    (char *)"ACTIONS_RESULTS_URL=", (char *)"ACTIONS_STEP_DEBUG=true",
+    (char *)"XACTIONS_RUNTIME_TOKEN=x", (char *)"GITHUB_TOKEN=g", NULL};
+
+static void
+tokens_of_the_job_are_removed(void **state)
+{
+	struct env_change change = {(char *)"ACTIONS_RUNTIME_TOKEN", "mine"};
+	struct options o = {.env = &change, .n_env = 1};
+	struct words removed = {0};
+	struct error e = {0};
+	char **env;
+
+	(void)state;
+	assert_int_equal(environment_dangerous(&removed, job, &o, &e), 0);
+	assert_int_equal(removed.count, 2);
+	assert_string_equal(removed.list[0], "ACTIONS_RUNTIME_TOKEN");
+	assert_string_equal(removed.list[1], "ACTIONS_CACHE_URL");
+	env = environment_make(job, &o, &removed, &e);
+	assert_null(environment_get(env, "ACTIONS_CACHE_URL"));
+	assert_string_equal(environment_get(env, "ACTIONS_STEP_DEBUG"), "true");
+	assert_string_equal(environment_get(env, "GITHUB_TOKEN"), "g");
+	assert_string_equal(environment_get(env, "ACTIONS_RUNTIME_TOKEN"), "mine");
+	environment_free(env);
+	free(removed.list);
+}
+
+static void
+kept_ones_are_not(void **state)
+{
+	const char *keep[] = {"ACTIONS_CACHE_URL", "NONE"};
+	struct options o = {.keep_env = {keep, 2}};
+	struct words removed = {0};
+	struct error e = {0};
+
+	(void)state;
+	assert_int_equal(environment_dangerous(&removed, job, &o, &e), 0);
+	assert_int_equal(removed.count, 1);
+	assert_string_equal(removed.list[0], "ACTIONS_RUNTIME_TOKEN");
+	free(removed.list);
+}
+
 int
 main(void)
 {
@@ -76,6 +120,8 @@ main(void)
 	    cmocka_unit_test(unset_removes_every_entry_of_the_name),
 	    cmocka_unit_test(changes_apply_in_the_order_given),
 	    cmocka_unit_test(an_empty_value_counts_as_absent),
+	    cmocka_unit_test(tokens_of_the_job_are_removed),
+	    cmocka_unit_test(kept_ones_are_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,428 @@
+/* What is read-only for the leg by default. See protected.h. */
+#include "guard/protected.h"
+
+#include "bindmount/cleanup.h"
+#include "bindmount/mountinfo.h"
+#include "guard/environment.h"
+#include "guard/runner.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Where the leg works. */
+struct place {
+	char *path; /* canonical, NULL if there is none */
+	const char *contains, *inside;
+};
+
+enum { CWD, WORKSPACE, TEMP, HOME, TMPDIR, PLACES };
+
+struct search {
+	struct protected *p;
+	const struct options *o;
+	char *const *env;
+	struct place places[PLACES];
+	char **unprotect; /* canonical, NULL where there is no such path */
+	struct error *e;
+};
+
+enum flags {
+	EXCLUSIVE = 1, /* see struct protected_path */
+	OUTSIDE = 2,   /* only outside of the workspace and the working directory */
+};
+
+/*
+ * True if the leg can change it, or put something else in its place: it or the directory it is in is the caller's,
+ * or the caller may write there. A leg that will be another user's is assumed to be able to.
+ */
+static bool
+is_in_reach(const struct search *s, char *path, const struct stat *st)
+{
+	char *slash = strrchr(path, '/'), saved;
+	struct stat parent;
+	bool reach;
+
+	if (s->o->user != NULL || st->st_uid == geteuid() ||
+	    faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0)
+		return true;
+	slash += slash == path; /* "/" stays */
+	saved = *slash;
+	*slash = '\0';
+	reach = stat(path, &parent) != 0 || parent.st_uid == geteuid() ||
+	        faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0;
+	*slash = saved;
+	return reach;
+}
+
+/* Why the path is left out, or NULL. */
+static const char *
+reason_against(const struct search *s, const char *path, const struct stat *st, int flags)
+{
+	for (size_t i = 0; i < s->o->unprotect.count; i++)
+		if (s->unprotect[i] != NULL && mountinfo_below(path, s->unprotect[i]))
+			return "--unprotect";
+	for (size_t i = 0; i < PLACES && S_ISDIR(st->st_mode); i++) {
+		const struct place *place = &s->places[i];
+
+		if (place->path == NULL)
+			continue;
+		if (mountinfo_below(place->path, path))
+			return place->contains;
+		if ((flags & OUTSIDE) != 0 && (i == CWD || i == WORKSPACE) &&
+		    mountinfo_below(path, place->path))
+			return place->inside;
+	}
+	return NULL;
+}
+
+/* Add path, which is canonical and becomes the list's, unless it is there already. */
+static int
+add(struct search *s, char *path, const struct stat *st, const char *why, int flags)
+{
+	struct protected *p = s->p;
+	struct protected_path *list;
+	AUTO_FREE char *owned = path;
+
+	for (size_t i = 0; i < p->count; i++)
+		if (strcmp(p->list[i].path, path) == 0) {
+			p->list[i].exclusive |= (flags & EXCLUSIVE) != 0;
+			return 0;
+		}
+	/* Grows by doubling: the room is the next power of two at or above the count. */
+	if ((p->count & (p->count - 1)) == 0) {
+		list = reallocarray(p->list, p->count > 0 ? p->count * 2 : 1, sizeof *list);
+		if (list == NULL)
+			return error_set(s->e, errno, NULL, "can't note %s", path);
+		p->list = list;
+	}
+	p->list[p->count++] = (struct protected_path){
+	    .path = ptr_take(&owned),
+	    .st = *st,
+	    .why = why,
+	    .left_out = reason_against(s, path, st, flags),
+	    .exclusive = (flags & EXCLUSIVE) != 0,
+	};
+	return 0;
+}
+
+/* What path leads to, if that is a file or directory in the leg's reach. */
+static int
+candidate(struct search *s, const char *path, const char *why, int flags)
+{
+	AUTO_FREE char *real = path != NULL ? realpath(path, NULL) : NULL;
+	struct stat st;
+
+	if (real == NULL || stat(real, &st) != 0 ||
+	    (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) || !is_in_reach(s, real, &st))
+		return 0;
+	return add(s, ptr_take(&real), &st, why, flags);
+}
+
+static int
+candidate_in(struct search *s, const char *dir, const char *name, const char *why, int flags)
+{
+	AUTO_FREE char *path = NULL;
+
+	if (dir == NULL)
+		return 0;
+	if (asprintf(&path, "%s/%s", dir, name) < 0) {
+		path = NULL;
+		return error_set(s->e, ENOMEM, NULL, "can't note %s", name);
+	}
+	return candidate(s, path, why, flags);
+}
+
+static DIR *
+list_directory(const char *path)
+{
+	AUTO_FD int fd =
+	    path != NULL ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+	DIR *listing = fd >= 0 ? fdopendir(fd) : NULL;
+
+	if (listing != NULL)
+		(void)fd_take(&fd);
+	return listing;
+}
+
+/* A regular file of RUNNER_TEMP; 1 if it has been added. */
+static int
+temp_file(struct search *s, DIR *listing, const struct dirent *entry)
+{
+	const char *temp = s->places[TEMP].path;
+	bool script = runner_is_script(entry->d_name);
+	char *path;
+	struct stat st;
+
+	if ((entry->d_type != DT_REG && entry->d_type != DT_UNKNOWN) ||
+	    fstatat(dirfd(listing), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+	    !S_ISREG(st.st_mode))
+		return 0;
+	/* Where RUNNER_TEMP is the workspace, what is in it is for the leg to work on. */
+	if (!script && s->places[WORKSPACE].path != NULL &&
+	    strcmp(temp, s->places[WORKSPACE].path) == 0)
+		return 0;
+	if (asprintf(&path, "%s/%s", temp[1] != '\0' ? temp : "", entry->d_name) < 0)
+		return error_set(s->e, ENOMEM, NULL, "can't note %s", entry->d_name);
+	if (add(s, path, &st, script ? "a step's script" : "in RUNNER_TEMP",
+		script ? EXCLUSIVE : 0) != 0)
+		return -1;
+	return 1;
+}
+
+static int
+temp_files(struct search *s)
+{
+	DIR *listing = list_directory(s->places[TEMP].path);
+	const struct dirent *entry;
+	size_t found = 0;
+	int result = 0;
+
+	if (listing == NULL)
+		return 0;
+	while (result >= 0 && (entry = readdir(listing)) != NULL) {
+		result = temp_file(s, listing, entry);
+		found += result > 0 && s->p->list[s->p->count - 1].left_out == NULL;
+		if (found > PROTECTED_FILES_MAX)
+			result = error_set(s->e, 0,
+			    "keep them in a directory of their own, or say --unprotect "
+			    "\"$RUNNER_TEMP\"",
+			    "RUNNER_TEMP, %s, holds more than %zu files, too many to protect",
+			    s->places[TEMP].path, PROTECTED_FILES_MAX);
+	}
+	(void)closedir(listing);
+	return result < 0 ? -1 : 0;
+}
+
+/* The runner keeps actions beside RUNNER_TEMP, and below its root where it has no other directory for work. */
+static int
+actions(struct search *s, const char *root)
+{
+	if (candidate_in(s, s->places[TEMP].path, "../_actions", "the runner's actions", 0) != 0 ||
+	    candidate_in(s, root, "_work/_actions", "the runner's actions", 0) != 0)
+		return -1;
+	return candidate(s, environment_get(s->env, "GITHUB_ACTION_PATH"), "GITHUB_ACTION_PATH", 0);
+}
+
+static int
+secret(struct search *s, const char *root, const char *name)
+{
+	AUTO_FREE char *path = NULL, *real = NULL;
+	struct stat st;
+
+	if (asprintf(&path, "%s/%s", root, name) < 0)
+		path = NULL;
+	real = path != NULL ? realpath(path, NULL) : NULL;
+	if (real == NULL || stat(real, &st) != 0)
+		return 0;
+	if (reason_against(s, real, &st, 0) != NULL)
+		return 0;
+	if (view_paths_add(&s->p->secrets, real, st.st_dev, st.st_ino) != 0)
+		return error_set(s->e, errno, NULL, "can't note %s", real);
+	return 0;
+}
+
+static int
+runner_parts(struct search *s, const char *root)
+{
+	DIR *listing = list_directory(root);
+	const struct dirent *entry;
+	int result = 0;
+
+	while (result == 0 && listing != NULL && (entry = readdir(listing)) != NULL)
+		switch (runner_part(entry->d_name)) {
+		case RUNNER_PART_CODE:
+			/* The runner itself goes on writing its logs. */
+			result = candidate_in(s, root, entry->d_name, "the runner's own", 0);
+			break;
+		case RUNNER_PART_SECRET:
+			result = secret(s, root, entry->d_name);
+			break;
+		case RUNNER_PART_NONE:
+			break;
+		}
+	if (listing != NULL)
+		(void)closedir(listing);
+	/* What a job's container has of it. */
+	return result == 0 ? candidate(s, "/__e", "the runner's own", 0) : -1;
+}
+
+static int
+hooks(struct search *s)
+{
+	static const char *const names[] = {"ACTIONS_RUNNER_HOOK_JOB_STARTED",
+	    "ACTIONS_RUNNER_HOOK_JOB_COMPLETED", "ACTIONS_RUNNER_CONTAINER_HOOKS"};
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (candidate(s, environment_get(s->env, names[i]), names[i], EXCLUSIVE) != 0)
+			return -1;
+	return 0;
+}
+
+/* Its directory as well: what is beside a program of the workflow's is one of the workflow's, too. */
+static int
+launcher(struct search *s)
+{
+	AUTO_FREE char *path = realpath("/proc/self/exe", NULL);
+	char *slash;
+
+	if (path == NULL)
+		return 0;
+	if (candidate(s, path, "legguard itself", EXCLUSIVE) != 0)
+		return -1;
+	slash = strrchr(path, '/');
+	if (slash == path)
+		return 0;
+	*slash = '\0';
+	return candidate(s, path, "the directory of legguard", OUTSIDE);
+}
+
+static int
+find_all(struct search *s)
+{
+	AUTO_FREE char *root = runner_find(s->env);
+	const char *temp = s->places[TEMP].path;
+
+	if (candidate_in(s, temp, "_github_workflow", "the event", 0) != 0 ||
+	    candidate(s, environment_get(s->env, "GITHUB_EVENT_PATH"), "GITHUB_EVENT_PATH",
+		EXCLUSIVE) != 0 ||
+	    temp_files(s) != 0 || actions(s, root) != 0 || hooks(s) != 0)
+		return -1;
+	if (root != NULL && runner_parts(s, root) != 0)
+		return -1;
+	return launcher(s);
+}
+
+/* A directory is mounted with all that is in it, so what is in it needs no more, and can't be taken out. */
+static int
+settle(struct search *s)
+{
+	struct protected *p = s->p;
+
+	for (size_t i = 0; i < p->count; i++) {
+		const struct protected_path *dir = &p->list[i];
+
+		if (!S_ISDIR(dir->st.st_mode) || dir->left_out != NULL)
+			continue;
+		for (size_t k = 0; k < p->count; k++)
+			p->list[k].inside |= k != i && mountinfo_below(p->list[k].path, dir->path);
+		for (size_t k = 0; k < s->o->unprotect.count; k++)
+			if (s->unprotect[k] != NULL && mountinfo_below(s->unprotect[k], dir->path))
+				return error_set(s->e, 0, "name that directory",
+				    "--unprotect %s: it lies in %s (%s), which is protected as a "
+				    "whole",
+				    s->o->unprotect.list[k], dir->path, dir->why);
+	}
+	return 0;
+}
+
+/* Where the variable is missing, the runner's file-command files are still there. */
+static char *
+find_temp(char *const *env)
+{
+	const char *path = environment_get(env, "RUNNER_TEMP");
+	char *real, *slash;
+
+	if (path == NULL)
+		path = environment_get(env, "GITHUB_OUTPUT");
+	real = path != NULL ? realpath(path, NULL) : NULL;
+	if (real == NULL || environment_get(env, "RUNNER_TEMP") != NULL)
+		return real;
+	slash = strstr(real, "/_runner_file_commands/");
+	if (slash != NULL && slash != real) {
+		*slash = '\0';
+		return real;
+	}
+	free(real);
+	return NULL;
+}
+
+static int
+open_search(struct search *s, const char *cwd)
+{
+	static const struct {
+		const char *variable, *contains, *inside;
+	} places[PLACES] = {
+	    [CWD] = {NULL, "contains the working directory", "lies in the working directory"},
+	    [WORKSPACE] = {"GITHUB_WORKSPACE", "contains the workspace", "lies in the workspace"},
+	    [TEMP] = {"RUNNER_TEMP", "contains RUNNER_TEMP", NULL},
+	    [HOME] = {"HOME", "contains HOME", NULL},
+	    [TMPDIR] = {"TMPDIR", "contains TMPDIR", NULL},
+	};
+
+	for (size_t i = 0; i < PLACES; i++) {
+		const char *path = i == CWD ? cwd : environment_get(s->env, places[i].variable);
+
+		s->places[i] = (struct place){NULL, places[i].contains, places[i].inside};
+		if (path != NULL && i != TEMP)
+			s->places[i].path = realpath(path, NULL);
+	}
+	s->places[TEMP].path = find_temp(s->env);
+	s->unprotect = calloc(s->o->unprotect.count + 1, sizeof(char *));
+	if (s->unprotect == NULL)
+		return error_set(s->e, errno, NULL, "can't plan the run");
+	/* A path that is not on this machine may be on the next one that the workflow runs on. */
+	for (size_t i = 0; i < s->o->unprotect.count; i++)
+		s->unprotect[i] = realpath(s->o->unprotect.list[i], NULL);
+	return 0;
+}
+
+static void
+close_search(struct search *s)
+{
+	for (size_t i = 0; i < PLACES; i++)
+		free(s->places[i].path);
+	for (size_t i = 0; s->unprotect != NULL && i < s->o->unprotect.count; i++)
+		free(s->unprotect[i]);
+	free(s->unprotect);
+}
+
+int
+protected_find(struct protected *p, const struct options *o, char *const *env, const char *cwd,
+    struct error *e)
+{
+	struct search s = {.p = p, .o = o, .env = env, .e = e};
+	int result = -1;
+
+	*p = (struct protected){0};
+	if (open_search(&s, cwd) == 0 && find_all(&s) == 0)
+		result = settle(&s);
+	close_search(&s);
+	return result;
+}
+
+int
+protected_add_to(const struct protected *p, struct view_paths *v, struct error *e)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		const struct protected_path *one = &p->list[i];
+
+		if (one->left_out == NULL && !one->inside &&
+		    view_paths_add(v, one->path, one->st.st_dev, one->st.st_ino) != 0)
+			return error_set(e, errno, NULL, "can't note %s", one->path);
+	}
+	return 0;
+}
+
+const struct protected_path *
+protected_get(const struct protected *p, const char *path)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (p->list[i].left_out == NULL && strcmp(p->list[i].path, path) == 0)
+			return &p->list[i];
+	return NULL;
+}
+
+void
+protected_free(struct protected *p)
+{
+	for (size_t i = 0; i < p->count; i++)
+		free(p->list[i].path);
+	free(p->list);
+	view_paths_free(&p->secrets);
+	*p = (struct protected){0};
+}

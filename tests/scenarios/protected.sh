@@ -1,0 +1,273 @@
+# shellcheck shell=bash disable=SC2016,SC2034,SC2154,SC2164
+# What runs or is trusted after the leg is read-only for it without being asked for: the step's own script, the event,
+# actions, the runner, its hooks, the launcher. Tokens and credentials are not for the leg at all.
+
+guid=0d9b7f54-3a5e-4c53-9f10-6d1c3a9be7f2
+
+# The runner's directories as it makes them, with the step in them. The program runs as a descendant of the worker.
+make_runner() {
+	runner=$work/runner
+	mkdir -p "$runner"/{bin,externals/node20/bin,_diag,_work/_tool} "$runner/_work/repo"
+	mv "$RUNNER_TEMP" "$runner/_work/_temp"
+	mv "$work/workspace" "$runner/_work/repo/repo"
+	RUNNER_TEMP=$runner/_work/_temp
+	GITHUB_WORKSPACE=$runner/_work/repo/repo
+	local v
+	for v in GITHUB_PATH GITHUB_ENV GITHUB_STEP_SUMMARY GITHUB_STATE GITHUB_OUTPUT GITHUB_ARTIFACTS \
+		GITHUB_ARTIFACTS_LIST; do
+		declare -gx "$v=$RUNNER_TEMP/_runner_file_commands/$(basename "${!v}")"
+	done
+	file_commands=$RUNNER_TEMP/_runner_file_commands
+	outer_output=$file_commands/$(basename "$outer_output")
+	cp "$(command -v bash)" "$runner/bin/Runner.Worker"
+	printf '#!/bin/sh\n' >"$runner/externals/node20/bin/node"
+	printf '#!/bin/sh\n' >"$runner/run.sh"
+	printf 'LANG=C.UTF-8\n' >"$runner/.env"
+	for f in .credentials .credentials_rsaparams; do
+		printf 'secret\n' >"$runner/$f"
+	done
+	export GITHUB_ACTION_PATH=$runner/_work/_actions/them/action/v1
+	mkdir -p "$GITHUB_ACTION_PATH" "$RUNNER_TEMP/_github_workflow"
+	printf 'main()\n' >"$GITHUB_ACTION_PATH/post.js"
+	export GITHUB_EVENT_PATH=$RUNNER_TEMP/_github_workflow/event.json
+	printf '{}\n' >"$GITHUB_EVENT_PATH"
+	mkdir "$work/hooks"
+	export ACTIONS_RUNNER_HOOK_JOB_COMPLETED=$work/hooks/completed.sh
+	printf 'exit 0\n' >"$ACTIONS_RUNNER_HOOK_JOB_COMPLETED"
+	script=$RUNNER_TEMP/$guid.sh
+	printf 'true\n' >"$script"
+	under=("$runner/bin/Runner.Worker" -c '"$@"; exit $?' -)
+	cd "$GITHUB_WORKSPACE"
+	remember
+}
+
+# The leg tries PATH... in every way that goes by the name; each attempt that gets through says so.
+attempts='
+for f; do
+	echo forged 2>/dev/null >>"$f" && echo "THROUGH append $f"
+	: 2>/dev/null >"$f" && echo "THROUGH truncate $f"
+	chmod 0777 "$f" 2>/dev/null && echo "THROUGH chmod $f"
+	mv "$f" "$f.aside" 2>/dev/null && echo "THROUGH mv $f"
+	rm -f "$f" 2>/dev/null && echo "THROUGH rm $f"
+	echo forged >"${f%/*}/.new" 2>/dev/null && mv "${f%/*}/.new" "$f" 2>/dev/null && echo "THROUGH replace $f"
+	rm -f "${f%/*}/.new" 2>/dev/null
+	echo tried
+done
+exit 0'
+
+# holds PATH...: none of them can be changed.
+holds() {
+	local f
+	for f; do
+		[[ -e $f ]] || fail "there is no $f"
+		sha256sum "$f" && stat -c '%i %a %h' "$f"
+	done >"$work/before"
+	guard -- bash -c "$attempts" - "$@"
+	expect 0
+	lacks "$work/stdout" THROUGH
+	same "$(grep -c tried "$work/stdout")" $# "attempts"
+	for f; do
+		sha256sum "$f" && stat -c '%i %a %h' "$f"
+	done >"$work/after"
+	cmp "$work/before" "$work/after"
+	kept
+}
+
+by_their_names() {
+	make_runner
+	printf 'true\n' >"$RUNNER_TEMP/of-an-earlier-step"
+	holds "$script" "$RUNNER_TEMP/of-an-earlier-step" "$GITHUB_EVENT_PATH" "$GITHUB_ACTION_PATH/post.js" \
+		"$runner/bin/Runner.Worker" "$runner/externals/node20/bin/node" "$runner/run.sh" "$runner/.env" \
+		"$ACTIONS_RUNNER_HOOK_JOB_COMPLETED"
+}
+
+# bash reads a script as it goes: what is appended while a command of it runs would run next, outside of all this.
+own_script() {
+	make_runner
+	cat >"$script" <<-E
+		"\$LEGGUARD" run -- bash -c 'echo "touch \$1/injected" >>"\$2"; echo tried' - "$work" "$script"
+		echo after
+	E
+	"$runner/bin/Runner.Worker" -c 'bash -e "$1"; exit $?' - "$script" >"$work/stdout" 2>"$work/stderr" </dev/null
+	same "$(cat "$work/stdout")" $'tried\nafter'
+	has "$work/stderr" "Read-only file system"
+	[[ ! -e $work/injected ]] || fail "the step ran what the leg wrote"
+	kept
+}
+
+# The root is found by the ancestor's executable, also when an update has replaced it.
+after_an_update() {
+	make_runner
+	mv "$runner/bin" "$runner/bin.2.336.0"
+	ln -s bin.2.336.0 "$runner/bin"
+	unset RUNNER_TEMP GITHUB_ACTION_PATH GITHUB_EVENT_PATH
+	under=("$runner/bin.2.336.0/Runner.Worker" -c 'rm -f "$0"; "$@"; exit $?' "$runner/bin.2.336.0/Runner.Worker")
+	printf 'x\n' >"$runner/bin.2.336.0/other"
+	holds "$runner/bin.2.336.0/other" "$runner/externals/node20/bin/node" "$script"
+}
+
+# In a job's container the worker is no ancestor.
+no_ancestor() {
+	make_runner
+	under=()
+	holds "$runner/bin/Runner.Worker" "$runner/externals/node20/bin/node" "$GITHUB_ACTION_PATH/post.js" "$script"
+}
+
+credentials() {
+	make_runner
+	guard -- bash -c 'cat "$@"; exit 0' - "$runner"/.credentials*
+	expect 0
+	lacks "$work/stdout" secret
+	same "$(cat "$runner/.credentials")" secret
+}
+
+# uses: ./ has the workspace as its GITHUB_ACTION_PATH.
+local_action() {
+	make_runner
+	GITHUB_ACTION_PATH=$GITHUB_WORKSPACE
+	guard -- bash -c 'echo built >result && mkdir -p out && mv result out/'
+	expect 0
+	same "$(cat out/result)" built
+	guard -n
+	has "$work/stdout" "unprotected $GITHUB_WORKSPACE (GITHUB_ACTION_PATH; contains the working directory)"
+	# A directory of the workspace is one that can be protected.
+	GITHUB_ACTION_PATH=$GITHUB_WORKSPACE/action
+	mkdir action
+	printf 'main()\n' >action/post.js
+	holds "$GITHUB_ACTION_PATH/post.js"
+	# Not one that the leg works in.
+	guard -C action -- touch here
+	expect 0
+}
+
+shown() {
+	make_runner
+	guard -n -- true
+	expect 0
+	has "$work/stdout" "read-only  $script (a step's script)"
+	has "$work/stdout" "read-only  $RUNNER_TEMP/_github_workflow (the event)"
+	has "$work/stdout" "read-only  $runner/_work/_actions (the runner's actions)"
+	has "$work/stdout" "read-only  $runner/bin (the runner's own)"
+	has "$work/stdout" "read-only  $ACTIONS_RUNNER_HOOK_JOB_COMPLETED (ACTIONS_RUNNER_HOOK_JOB_COMPLETED)"
+	lacks "$work/stdout" "$runner/_work/repo "
+	guard --status "$work/status.json" -- true
+	expect 0
+	(($(status_of protected.count) >= 8)) || fail "it counts $(status_of protected.count)"
+	same "$(status_of protected.left_out)" "[]"
+}
+
+unprotected() {
+	make_runner
+	guard --unprotect "$script" --unprotect "$runner/_work/_actions" --unprotect "$work/nowhere" \
+		--status "$work/status.json" -- bash -c 'echo more >>"$1" && echo more >>"$2"' - "$script" "$GITHUB_ACTION_PATH/post.js"
+	expect 0
+	same "$(cat "$script")" $'true\nmore'
+	same "$(tail -n 1 "$GITHUB_ACTION_PATH/post.js")" more
+	has "$work/status.json" '"why":"--unprotect"'
+	guard --unprotect "$script" -n
+	has "$work/stdout" "unprotected $script (a step's script; --unprotect)"
+	# With all that is below.
+	guard --unprotect "$RUNNER_TEMP" -- bash -c 'echo more >>"$1" && echo more >>"$2"' - "$script" "$GITHUB_EVENT_PATH"
+	expect 0
+	# What is mounted as a whole can't be taken out in part.
+	refusal_names="lies in $runner/_work/_actions" refused --unprotect "$GITHUB_ACTION_PATH"
+	kept
+}
+
+too_many() {
+	make_runner
+	(cd "$RUNNER_TEMP" && seq -f 'f%g' 1000 | xargs touch)
+	refusal_names="holds more than 1000 files" refused
+	guard --unprotect "$RUNNER_TEMP" -- true
+	expect 0
+	rm "$RUNNER_TEMP"/f?
+	guard -- bash -c 'echo >>"$RUNNER_TEMP/f1000"; rm -f "$RUNNER_TEMP/f999"; exit 0'
+	expect 0
+	[[ ! -s $RUNNER_TEMP/f1000 && -e $RUNNER_TEMP/f999 ]] || fail "not all were protected"
+}
+
+# An honest leg's own use of RUNNER_TEMP, and its clean-up: what was there before stays, the rest goes.
+own_files() {
+	make_runner
+	guard -- bash -c 'cd "$RUNNER_TEMP" && mkdir d && echo 1 >a && mv a b && ln b c && ln -s b l && echo 2 >>b && rm c l && mv b d/'
+	expect 0
+	same "$(cat "$RUNNER_TEMP/d/b")" $'1\n2'
+	guard -- bash -c 'rm -rf "$RUNNER_TEMP"/*'
+	expect 1
+	has "$work/stderr" "cannot remove '$script'"
+	[[ ! -e $RUNNER_TEMP/d && -e $script && -e $GITHUB_EVENT_PATH ]] || fail "$(ls -R "$RUNNER_TEMP")"
+	kept
+}
+
+# Files that were there and are another's business: a log that somebody writes, a status file, redirected output.
+others_files() {
+	make_runner
+	guard --status "$RUNNER_TEMP/status.json" -- true
+	expect 0
+	has "$RUNNER_TEMP/status.json" '"class":"ok"'
+	guard --status "$RUNNER_TEMP/status.json" -- true
+	expect 0
+	"${under[@]}" "$LEGGUARD" run -- echo said >"$RUNNER_TEMP/out" 2>&1
+	same "$(cat "$RUNNER_TEMP/out")" said
+	mkfifo "$RUNNER_TEMP/fifo" && ln -s nowhere "$RUNNER_TEMP/dangling" && ln "$RUNNER_TEMP/out" "$work/other-name"
+	chmod 0 "$RUNNER_TEMP/out"
+	guard -- true
+	expect 0
+	kept
+}
+
+# The program in a directory that the leg can write, as a workflow installs it.
+itself() {
+	make_runner
+	mkdir "$work/tools"
+	cp "$LEGGUARD" "$work/tools/legguard"
+	printf '#!/bin/sh\n' >"$work/tools/helper"
+	LEGGUARD=$work/tools/legguard
+	holds "$LEGGUARD" "$work/tools/helper"
+	guard -- bash -c ': >"$1/tools/new"' - "$work"
+	expect 1
+	# In the workspace the leg may work beside it.
+	mkdir build
+	cp "$LEGGUARD" build/legguard
+	LEGGUARD=$PWD/build/legguard
+	holds "$LEGGUARD"
+	guard -- touch build/new
+	expect 0
+}
+
+environment() {
+	make_runner
+	export ACTIONS_RUNTIME_TOKEN=tok1 ACTIONS_ID_TOKEN_REQUEST_TOKEN=tok2 ACTIONS_ID_TOKEN_REQUEST_URL=url1 \
+		ACTIONS_CACHE_URL=url2 ACTIONS_RESULTS_URL=url3
+	guard --status "$work/status.json" -- env
+	lacks "$work/stdout" ACTIONS_RUNTIME_TOKEN
+	lacks "$work/stdout" ACTIONS_ID_TOKEN
+	lacks "$work/stdout" ACTIONS_CACHE_URL
+	lacks "$work/stdout" ACTIONS_RESULTS_URL
+	has "$work/stdout" "RUNNER_TEMP=$RUNNER_TEMP"
+	has "$work/status.json" '"removed_env":["ACTIONS_RUNTIME_TOKEN","ACTIONS_ID_TOKEN_REQUEST_TOKEN"'
+	guard --isolation none -- env
+	lacks "$work/stdout" ACTIONS_RUNTIME_TOKEN
+	guard --keep-env ACTIONS_CACHE_URL --setenv ACTIONS_RUNTIME_TOKEN=mine -- env
+	has "$work/stdout" ACTIONS_CACHE_URL=url2
+	has "$work/stdout" ACTIONS_RUNTIME_TOKEN=mine
+	lacks "$work/stdout" ACTIONS_RESULTS_URL
+	guard -n --keep-env ACTIONS_CACHE_URL
+	has "$work/stdout" "unset      ACTIONS_RUNTIME_TOKEN"
+	lacks "$work/stdout" ACTIONS_CACHE_URL
+	lacks "$work/stdout" tok1
+}
+
+scenario "script, event, action, runner, hook and earlier files can't be changed by their names" by_their_names
+scenario "a step's script that its leg appends to runs as it was written" own_script
+scenario "the runner is found by its worker's executable, also after an update" after_an_update
+scenario "the runner is found by the environment where its worker is no ancestor" no_ancestor
+scenario "the runner's credentials can't be read" credentials
+scenario "an action in the workspace is left alone, as is what the leg works in" local_action
+scenario "dry-run and the status show what is protected, and why" shown
+scenario "--unprotect takes out a path and what is below it" unprotected
+scenario "too many files in RUNNER_TEMP are refused, and as many as allowed are held" too_many
+scenario "what the leg makes in RUNNER_TEMP is its own, and its clean-up removes just that" own_files
+scenario "files in RUNNER_TEMP that are no plain files of the step are no reason to refuse" others_files
+scenario "the program and its directory can't be replaced" itself
+scenario "tokens of the job are not in the leg's environment, unless they are asked for" environment
