@@ -33,6 +33,8 @@ void view_paths_free(struct view_paths *v);
 struct view {
 	struct view_paths
 	    read_only; /* each subtree becomes read-only, wherever else it is mounted too */
+	struct view_paths pinned; /* directories in which nothing can be made, renamed or removed,
+	                             wherever else they are mounted too; see pin.h */
 	struct view_paths
 	    hidden;             /* each is masked: a directory by an empty one, anything else by an
 	                             empty file that can't be opened */
@@ -44,7 +46,7 @@ struct view {
 /*
  * Build the view. Mounts become private first; every path of read_only and each alias of it through
  * another mount of the same file system is read-only before the first process can see it, and checked
- * to lead to the same inode; then every path of hidden and each alias of it is masked, as mask.h says, so
+ * to lead to the same inode, and the pinned directories above, likewise, are pinned as pin.h says; then every path of hidden and each alias of it is masked, as mask.h says, so
  * that what is hidden in a read-only tree is gone, and what is kept of it is read-only; /proc is a fresh
  * one, left untouched so that a nested sandbox can mount its own; last the working directory is entered by
  * path and checked. open_tree(2), mount_setattr(2) and move_mount(2) are used where the kernel and its

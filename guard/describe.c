@@ -1,6 +1,8 @@
 /* The text of --dry-run. See describe.h. */
 #include "guard/describe.h"
 
+#include "guard/costs.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,6 +58,11 @@ describe_view(FILE *out, const struct plan *p)
 		error_visible(text, sizeof text, p->view.kept.list[i].path);
 		fprintf(out, "keep       %s\n", text);
 	}
+	for (size_t i = 0; confined && i < p->view.pinned.count; i++) {
+		error_visible(text, sizeof text, p->view.pinned.list[i].path);
+		fprintf(out, "pin        %s\n", text);
+	}
+	costs_describe(out, p);
 	error_visible(text, sizeof text, p->view.cwd.path);
 	fprintf(out, "directory  %s\n", text);
 	fprintf(out, "isolation  %s\n",

@@ -40,3 +40,26 @@ outcome_write_until(const struct outcome *o)
 		return BOUNDED_NEVER;
 	return o->write_until < last ? o->write_until : last;
 }
+
+enum outcome_view
+outcome_view(const struct options *o)
+{
+	if (o->isolation != ISOLATION_NAMESPACE)
+		return VIEW_NONE;
+	if (o->writable.count > 0)
+		return VIEW_STRICT;
+	return o->pin ? VIEW_PIN : VIEW_DEFAULT;
+}
+
+const char *
+outcome_view_name(enum outcome_view view)
+{
+	static const char *const names[] = {
+	    [VIEW_NONE] = "none",
+	    [VIEW_DEFAULT] = "default",
+	    [VIEW_PIN] = "pin",
+	    [VIEW_STRICT] = "strict",
+	};
+
+	return names[view];
+}

@@ -31,6 +31,9 @@ enum proof {
 	PROOF_SUBREAPER,     /* the reaper, a child subreaper, has no child left */
 };
 
+/* How the leg sees the file system. */
+enum outcome_view { VIEW_NONE, VIEW_DEFAULT, VIEW_PIN, VIEW_STRICT };
+
 struct outcome {
 	bool guard_origin; /* exit_status is the guard's word, not the leg's */
 	int exit_status;
@@ -45,6 +48,7 @@ struct outcome {
 	bool timed_out;       /* the leg was ended at --timeout */
 	bool overflowed;      /* the leg was ended at --max-output */
 	enum isolation isolation;
+	enum outcome_view view;
 	bool scopes; /* Landlock keeps signals and abstract sockets inside the leg */
 	enum proof proof;
 	struct survivor *survivors; /* the first of them; owned */
@@ -70,6 +74,9 @@ struct outcome {
 };
 
 const char *proof_name(enum proof proof);
+/* Which one the options ask for, and its name. */
+enum outcome_view outcome_view(const struct options *o);
+const char *outcome_view_name(enum outcome_view view);
 /* The time for bounded_write_all(): after a cancel, a time-out or an overflow no reader is waited for
  * longer than BOUNDED_LAST_MS. */
 int64_t outcome_write_until(const struct outcome *o);

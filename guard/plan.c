@@ -133,8 +133,6 @@ check_supported(const struct options *o, struct error *e)
 		missing = "--isolation landlock";
 	else if (o->allow_socket.count > 0)
 		missing = "--allow-socket";
-	else if (o->pin)
-		missing = "--pin";
 	else if (o->writable.count > 0)
 		missing = "--writable";
 	else if (o->user != NULL)
@@ -229,6 +227,7 @@ plan_free(struct plan *p)
 	free(p->requests);
 	protected_free(&p->protected);
 	view_paths_free(&p->view.read_only);
+	view_paths_free(&p->view.pinned);
 	view_paths_free(&p->view.hidden);
 	view_paths_free(&p->view.kept);
 	free(p->hidden_for.list);

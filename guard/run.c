@@ -10,6 +10,7 @@
 #include "guard/outputs.h"
 #include "guard/plan.h"
 #include "guard/snapshot.h"
+#include "guard/spine.h"
 #include "guard/status.h"
 #include "guard/statusfile.h"
 #include "guard/supervise.h"
@@ -133,7 +134,9 @@ prepare(struct job *j, char **env, struct error *e)
 		return -1;
 	if (snapshot_read_only_paths(j->snapshot, &j->plan.view.read_only, e) != 0)
 		return -1;
-	return hide_check(&j->plan, j->snapshot, e);
+	if (hide_check(&j->plan, j->snapshot, e) != 0)
+		return -1;
+	return o->pin ? spine_plan(&j->plan.view, j->snapshot, getuid(), getgid(), e) : 0;
 }
 
 /* What has to be known before the leg starts. */
@@ -474,6 +477,7 @@ run(const struct options *o, const struct startup *startup, char **env, struct o
 	*text = NULL;
 	out->protected = &j.plan.protected;
 	out->removed_env = &j.plan.removed_env;
+	out->view = outcome_view(o);
 	if (begin(&j, env, e) != 0) {
 		result = -1;
 	} else if (o->dry_run) {

@@ -224,8 +224,9 @@ confinement_keys(const struct outcome *o)
 {
 	bool confined = o->isolation == ISOLATION_NAMESPACE;
 
-	return json_pack("{s:s, s:b, s:b, s:b, s:o, s:o}",
+	return json_pack("{s:s, s:s, s:b, s:b, s:b, s:o, s:o}",
 	    "isolation", confined ? "namespace" : "none",
+	    "view", outcome_view_name(o->view),
 	    "confined", confined,
 	    "landlock_scopes", o->scopes,
 	    "held", o->held,
