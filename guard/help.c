@@ -3,11 +3,13 @@
 
 const char options_main_help[] =
     "usage: legguard run [OPTION]... [--] COMMAND [ARG]...\n"
+    "       legguard attack [OPTION]...\n"
     "       legguard --help | --version\n"
     "\n"
     "Runs one untrusted command, the leg, inside a CI step so that the step's\n"
     "file-command files (GITHUB_OUTPUT, GITHUB_ENV, ...) say afterwards what they\n"
     "said before, followed only by what legguard publishes itself.\n"
+    "attack tries how that holds on this machine, or how another wrapper does.\n"
     "\n"
     "legguard run --help lists the options; legguard(1) is the manual.\n";
 

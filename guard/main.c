@@ -4,6 +4,8 @@
  * main chooses the subcommand and prints; everything else returns what there is to say.
  */
 #include "bindmount/cleanup.h"
+#include "guard/attack/battery.h"
+#include "guard/attack/leg.h"
 #include "guard/bounded.h"
 #include "guard/notes.h"
 #include "guard/options.h"
@@ -78,14 +80,34 @@ run_command(int argc, char **argv, char **env, const struct startup *startup)
 	return status;
 }
 
+static int
+attack_command(int argc, char **argv, char **env, const struct startup *startup)
+{
+	struct error e = {0};
+	AUTO_FREE char *text = NULL;
+	int status, printed;
+
+	if (battery_run(argc, argv, env, startup, &text, &status, &e) != 0)
+		return complain(&e);
+	printed = print(text);
+	return printed != 0 ? printed : status;
+}
+
 int
 main(int argc, char **argv, char **env)
 {
 	struct startup startup;
 	struct error e = {0};
 
+	/* The battery runs this program in other parts, which get what they are started with as it is. */
+	if (argc >= 2 && strcmp(argv[1], ATTACK_LEG) == 0)
+		return attack_leg(argc - 1, argv + 1);
+	if (argc >= 3 && strcmp(argv[1], ATTACK_RUNNER) == 0)
+		return attack_runner(argv + 1);
 	if (startup_prepare(&startup, &e) != 0)
 		return complain(&e);
+	if (argc >= 2 && strcmp(argv[1], "attack") == 0)
+		return attack_command(argc - 1, argv + 1, env, &startup);
 	if (argc >= 2 && strcmp(argv[1], "run") == 0)
 		return run_command(argc - 1, argv + 1, env, &startup);
 	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
