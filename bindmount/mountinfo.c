@@ -143,6 +143,14 @@ mountinfo_below(const char *path, const char *dir)
 	return strncmp(path, dir, n) == 0 && (path[n] == '/' || path[n] == '\0');
 }
 
+bool
+mountinfo_masks_proc(const struct mount_entry *m)
+{
+	/* This one is on an empty directory, which is made for it, and hides nothing. */
+	return mountinfo_below(m->point, "/proc") && strcmp(m->point, "/proc") != 0 &&
+	       !mountinfo_below(m->point, "/proc/sys/fs/binfmt_misc");
+}
+
 /* base and rest in one, with one slash between them. rest is empty or begins with a slash. */
 static char *
 join(const char *base, const char *rest)

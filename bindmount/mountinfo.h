@@ -35,6 +35,12 @@ void mountinfo_free(struct mountinfo *m);
 bool mountinfo_below(const char *path, const char *dir);
 
 /*
+ * True if m lies over a part of /proc, as container engines have it. For a process in a user namespace the
+ * kernel refuses a fresh /proc then, which would show what is masked.
+ */
+bool mountinfo_masks_proc(const struct mount_entry *m);
+
+/*
  * The name under which `path`, which lies in the mount `home`, is reached through the mount
  * `other`; malloc'd. NULL with errno 0 if it is not reached there, NULL with errno ENOMEM.
  * If only a part of what is below path is mounted at `other`, that mount's point is the name.

@@ -121,7 +121,8 @@ readonly_cover(const struct view_path *p, struct error *e)
 		return -1;
 	if (cover_by_tree(fd) != 0) {
 		if (errno != ENOSYS && errno != EPERM)
-			return error_set(e, errno, NULL, "can't make %s read-only", p->path);
+			return error_set(
+			    e, errno, userns_cure(errno), "can't make %s read-only", p->path);
 		if (cover_by_remount(p->path) != 0)
 			return error_set(
 			    e, errno, userns_cure(errno), "can't make %s read-only", p->path);

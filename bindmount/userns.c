@@ -38,33 +38,55 @@ read_number(const char *path)
 	return number;
 }
 
-static const char *
-find_cure(int errnum)
+static const char *const cures[] = {
+    [USERNS_APPARMOR] = "AppArmor restricts unprivileged user namespaces here: give this program a "
+			"profile (\"legguard doctor\" prints the two commands), or run as root "
+			"\"sysctl -w kernel.apparmor_restrict_unprivileged_userns=0\", or choose "
+			"--isolation none",
+    [USERNS_SWITCH] = "unprivileged user namespaces are switched off here: run as root \"sysctl -w "
+		      "kernel.unprivileged_userns_clone=1\", or choose --isolation none",
+    [USERNS_LIMIT] = "there may be no more user namespaces here: raise the sysctls "
+		     "user.max_user_namespaces, user.max_mnt_namespaces and "
+		     "user.max_pid_namespaces, or choose --isolation none",
+    [USERNS_FILTER] = "this machine or container refuses unprivileged user namespaces: allow them "
+		      "(in a container a seccomp profile that lets clone, unshare and mount "
+		      "through, and an unmasked /proc), or choose --isolation none",
+};
+
+static enum userns_obstacle
+find_obstacle(int errnum)
 {
+	if (errnum == ENOSPC)
+		return USERNS_LIMIT;
 	if (read_number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == 1)
-		return "AppArmor restricts unprivileged user namespaces here: give this program a "
-		       "profile with \"userns,\", or run as root \"sysctl -w "
-		       "kernel.apparmor_restrict_unprivileged_userns=0\", or choose --isolation "
-		       "none";
+		return USERNS_APPARMOR;
 	if (read_number("/proc/sys/kernel/unprivileged_userns_clone") == 0)
-		return "run as root \"sysctl -w kernel.unprivileged_userns_clone=1\", or choose "
-		       "--isolation none";
-	if (errnum == ENOSPC || read_number("/proc/sys/user/max_user_namespaces") == 0)
-		return "raise the sysctls user.max_user_namespaces, user.max_mnt_namespaces and "
-		       "user.max_pid_namespaces, or choose --isolation none";
-	return "this machine or container refuses unprivileged user namespaces: allow them (in a "
-	       "container a seccomp profile that lets clone, unshare and mount through, and an "
-	       "unmasked /proc), or choose --isolation none";
+		return USERNS_SWITCH;
+	if (read_number("/proc/sys/user/max_user_namespaces") == 0)
+		return USERNS_LIMIT;
+	return USERNS_FILTER;
+}
+
+enum userns_obstacle
+userns_obstacle(int errnum)
+{
+	int saved = errno;
+	enum userns_obstacle obstacle = find_obstacle(errnum);
+
+	errno = saved;
+	return obstacle;
+}
+
+const char *
+userns_cure_text(enum userns_obstacle obstacle)
+{
+	return cures[obstacle];
 }
 
 const char *
 userns_cure(int errnum)
 {
-	int saved = errno;
-	const char *cure = find_cure(errnum);
-
-	errno = saved;
-	return cure;
+	return cures[userns_obstacle(errnum)];
 }
 
 int

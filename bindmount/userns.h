@@ -14,11 +14,25 @@
  */
 int userns_map_identity(uid_t uid, gid_t gid, struct error *e);
 
+/* What stands in the way of unprivileged user namespaces. */
+enum userns_obstacle {
+	USERNS_APPARMOR, /* kernel.apparmor_restrict_unprivileged_userns, as on Ubuntu 24.04 */
+	USERNS_SWITCH,   /* kernel.unprivileged_userns_clone, a patch of Debian's */
+	USERNS_LIMIT,    /* user.max_user_namespaces and the like */
+	USERNS_FILTER, /* nothing that can be read off: a container's system call filter, as a rule */
+};
+
+/* Which of them it is on this machine, when something was refused with errnum. */
+enum userns_obstacle userns_obstacle(int errnum);
+
 /*
  * What to do on this machine when an unprivileged user namespace, or a mount in one, was refused
  * with errnum. A string constant. Leaves errno alone: it is called beside it, as an argument.
  */
 const char *userns_cure(int errnum);
+
+/* The same for an obstacle that is known. */
+const char *userns_cure_text(enum userns_obstacle obstacle);
 
 /* Give up every capability for good, the bounding set too, and forbid gaining any on exec. */
 int userns_drop_capabilities(struct error *e);

@@ -93,6 +93,28 @@ view_enter(const struct view_path *cwd, struct error *e)
 	return 0;
 }
 
+/* Why a mount of proc was refused where others were not. Leaves errno alone. */
+static const char *
+proc_cure(int errnum)
+{
+	struct mountinfo m;
+	bool masked = false;
+	int saved = errno;
+
+	if (errnum == EPERM && mountinfo_read(&m) == 0) {
+		for (size_t i = 0; i < m.count; i++)
+			masked |= mountinfo_masks_proc(&m.list[i]);
+		mountinfo_free(&m);
+	}
+	errno = saved;
+	return masked ? "parts of /proc are masked here, as in a container: start that with an "
+	                "unmasked "
+	                "/proc (docker run --security-opt systempaths=unconfined, Kubernetes "
+	                "procMount: "
+	                "Unmasked), or choose --share-pid or --isolation none"
+	              : userns_cure(errnum);
+}
+
 int
 view_build(const struct view *view, struct error *e)
 {
@@ -102,6 +124,6 @@ view_build(const struct view *view, struct error *e)
 		return -1;
 	if (view->fresh_proc &&
 	    mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0)
-		return error_set(e, errno, userns_cure(errno), "can't mount a fresh /proc");
+		return error_set(e, errno, proc_cure(errno), "can't mount a fresh /proc");
 	return view_enter(&view->cwd, e);
 }
