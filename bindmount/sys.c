@@ -54,7 +54,7 @@ sys_mount_setattr(int dirfd, const char *path, unsigned int flags, uint64_t attr
 }
 
 pid_t
-sys_fork(uint64_t namespaces, int *pidfd)
+sys_fork_by_clone3(uint64_t namespaces, int *pidfd)
 {
 	int fd = -1;
 	struct clone_args args = {
@@ -64,17 +64,28 @@ sys_fork(uint64_t namespaces, int *pidfd)
 	};
 	long pid = syscall(SYS_clone3, &args, sizeof args);
 
-	if (pid == -1 && (errno == ENOSYS || errno == EPERM)) {
-		unsigned long old = (unsigned long)args.flags | SIGCHLD;
-
-		/* glibc's clone() insists on a new stack. With none given, flags and the place
-		 * for the pidfd are the first and third argument (the first two swapped on
-		 * s390, which this project does not build for). */
-		pid = syscall(SYS_clone, old, 0L, &fd, 0L, 0L);
-	}
 	if (pid > 0 && pidfd != NULL)
 		*pidfd = fd;
 	return (pid_t)pid;
+}
+
+pid_t
+sys_fork(uint64_t namespaces, int *pidfd)
+{
+	pid_t pid = sys_fork_by_clone3(namespaces, pidfd);
+	int fd = -1;
+
+	if (pid != -1 || (errno != ENOSYS && errno != EPERM))
+		return pid;
+	/* glibc's clone() insists on a new stack. With none given, flags and the place for the pidfd are
+	 * the first and third argument (the first two swapped on s390, which this project does not
+	 * build for). */
+	pid = (pid_t)syscall(SYS_clone,
+	    (unsigned long)namespaces | (pidfd != NULL ? CLONE_PIDFD : 0) | SIGCHLD, 0L, &fd, 0L,
+	    0L);
+	if (pid > 0 && pidfd != NULL)
+		*pidfd = fd;
+	return pid;
 }
 
 pid_t
@@ -125,17 +136,33 @@ sys_landlock_abi(void)
 	return abi > 0 ? (int)abi : 0;
 }
 
-int
-sys_landlock_scope(void)
+/* A domain without rules: what its ruleset handles is forbidden. */
+static int
+restrict_self(const void *attr, size_t size)
 {
-	struct {
-		uint64_t handled_access_fs, handled_access_net, scoped;
-	} attr = {
-	    .scoped = SYS_LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | SYS_LANDLOCK_SCOPE_SIGNAL,
-	};
-	AUTO_FD int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0u);
+	AUTO_FD int ruleset = (int)syscall(SYS_landlock_create_ruleset, attr, size, 0u);
 
 	if (ruleset < 0)
 		return -1;
 	return (int)syscall(SYS_landlock_restrict_self, ruleset, 0u);
+}
+
+int
+sys_landlock_scope(void)
+{
+	const struct {
+		uint64_t handled_access_fs, handled_access_net, scoped;
+	} attr = {
+	    .scoped = SYS_LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | SYS_LANDLOCK_SCOPE_SIGNAL,
+	};
+
+	return restrict_self(&attr, sizeof attr);
+}
+
+int
+sys_landlock_forbid_writing(void)
+{
+	const uint64_t handled_access_fs = LANDLOCK_ACCESS_FS_WRITE_FILE;
+
+	return restrict_self(&handled_access_fs, sizeof handled_access_fs);
 }

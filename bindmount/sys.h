@@ -38,6 +38,8 @@ int sys_mount_setattr(int dirfd, const char *path, unsigned int flags, uint64_t 
  * No atfork handler runs: the child must not touch state that needs one.
  */
 pid_t sys_fork(uint64_t namespaces, int *pidfd);
+/* Likewise, but by clone3(2) alone: to see whether that is allowed. */
+pid_t sys_fork_by_clone3(uint64_t namespaces, int *pidfd);
 
 /*
  * A child in the given new namespaces that shares the caller's memory and runs body(arg), as vfork(2)
@@ -63,5 +65,7 @@ int sys_landlock_abi(void);
  * kernel refuse every mount, and with it nested sandboxes. Needs no_new_privs. ABI 6.
  */
 int sys_landlock_scope(void);
+/* Forbid the caller and its children to write to any file. Needs no_new_privs. ABI 1. */
+int sys_landlock_forbid_writing(void);
 
 #endif
