@@ -4,6 +4,7 @@
 const char options_main_help[] =
     "usage: legguard run [OPTION]... [--] COMMAND [ARG]...\n"
     "       legguard attack [OPTION]...\n"
+    "       legguard doctor [--json]\n"
     "       legguard --help | --version\n"
     "\n"
     "Runs one untrusted command, the leg, inside a CI step so that the step's\n"
@@ -11,7 +12,22 @@ const char options_main_help[] =
     "said before, followed only by what legguard publishes itself.\n"
     "attack tries how that holds on this machine, or how another wrapper does.\n"
     "\n"
+    "legguard doctor says what this machine can do, and what to do about the rest.\n"
     "legguard run --help lists the options; legguard(1) is the manual.\n";
+
+const char options_doctor_help[] =
+    "usage: legguard doctor [--json]\n"
+    "       legguard doctor --apparmor-profile PATH\n"
+    "\n"
+    "Tries what legguard run needs, in children that leave nothing behind, and says\n"
+    "what works here, the strongest tier that does, and how to get what is missing.\n"
+    "\n"
+    "  --json                   as a JSON object\n"
+    "  --apparmor-profile PATH  print the AppArmor profile that lets the program at\n"
+    "                           PATH make user namespaces, and try nothing\n"
+    "  --help                   print this\n"
+    "\n"
+    "Exit status: 0 if the default tier works, 1 if not, 125 if it could not be tried.\n";
 
 const char options_run_help[] =
     "usage: legguard run [OPTION]... [--] COMMAND [ARG]...\n"

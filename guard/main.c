@@ -7,6 +7,7 @@
 #include "guard/attack/battery.h"
 #include "guard/attack/leg.h"
 #include "guard/bounded.h"
+#include "guard/doctor.h"
 #include "guard/notes.h"
 #include "guard/options.h"
 #include "guard/outcome.h"
@@ -80,14 +81,24 @@ run_command(int argc, char **argv, char **env, const struct startup *startup)
 	return status;
 }
 
+/* The subcommands that have something to say, and no more. */
+static const struct {
+	const char *name;
+	int (*ask)(int argc, char **argv, char *const *env, const struct startup *startup,
+	    char **text, int *status, struct error *e);
+} commands[] = {
+    {"attack", battery_run},
+    {"doctor", doctor},
+};
+
 static int
-attack_command(int argc, char **argv, char **env, const struct startup *startup)
+ask_command(size_t index, int argc, char **argv, char **env, const struct startup *startup)
 {
 	struct error e = {0};
 	AUTO_FREE char *text = NULL;
 	int status, printed;
 
-	if (battery_run(argc, argv, env, startup, &text, &status, &e) != 0)
+	if (commands[index].ask(argc, argv, env, startup, &text, &status, &e) != 0)
 		return complain(&e);
 	printed = print(text);
 	return printed != 0 ? printed : status;
@@ -106,10 +117,11 @@ main(int argc, char **argv, char **env)
 		return attack_runner(argv + 1);
 	if (startup_prepare(&startup, &e) != 0)
 		return complain(&e);
-	if (argc >= 2 && strcmp(argv[1], "attack") == 0)
-		return attack_command(argc - 1, argv + 1, env, &startup);
 	if (argc >= 2 && strcmp(argv[1], "run") == 0)
 		return run_command(argc - 1, argv + 1, env, &startup);
+	for (size_t i = 0; argc >= 2 && i < sizeof commands / sizeof commands[0]; i++)
+		if (strcmp(argv[1], commands[i].name) == 0)
+			return ask_command(i, argc - 1, argv + 1, env, &startup);
 	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
 		return print(options_main_help);
 	if (argc == 2 && strcmp(argv[1], "--version") == 0)

@@ -30,6 +30,18 @@ static const struct {
 
 enum { FILE_COMMANDS = sizeof file_commands / sizeof file_commands[0] };
 
+bool
+plan_is_file_command(const char *variable)
+{
+	size_t n = strcspn(variable, "=");
+
+	for (size_t i = 0; i < FILE_COMMANDS; i++)
+		if (strncmp(file_commands[i].variable, variable, n) == 0 &&
+		    file_commands[i].variable[n] == '\0')
+			return true;
+	return false;
+}
+
 static void
 request(struct plan *p, const char *path, const char *source)
 {

@@ -36,6 +36,9 @@ struct plan {
  */
 int plan_begin(struct plan *p, const struct options *o, char *const *env, struct error *e);
 
+/* True if variable, NAME or NAME=VALUE, names a file that is guarded by default. */
+bool plan_is_file_command(const char *variable);
+
 /* Guard the status file as well: the last request. source is the option that led to it. */
 void plan_guard_status(struct plan *p, const char *path, const char *source);
 
