@@ -62,6 +62,14 @@ describe_view(FILE *out, const struct plan *p)
 		error_visible(text, sizeof text, p->view.pinned.list[i].path);
 		fprintf(out, "pin        %s\n", text);
 	}
+	for (size_t i = 0; i < p->view.writable.count; i++) {
+		error_visible(text, sizeof text, p->view.writable.list[i].path);
+		fprintf(out, "writable   %s\n", text);
+	}
+	if (p->view.temp.path != NULL) {
+		error_visible(text, sizeof text, p->view.temp.path);
+		fprintf(out, "private    %s, and what is new in it is brought out\n", text);
+	}
 	costs_describe(out, p);
 	error_visible(text, sizeof text, p->view.cwd.path);
 	fprintf(out, "directory  %s\n", text);

@@ -121,6 +121,23 @@ note_sweep(FILE *out, const struct outcome *o, bool quiet)
 	note_rest(out, o->swept.count, o->swept_total);
 }
 
+static void
+note_brought_out(FILE *out, const struct brought_out *b)
+{
+	AUTO_FREE char *where = b->where != NULL ? text_visible(b->where) : NULL;
+	AUTO_FREE char *first = b->first != NULL ? text_visible(b->first) : NULL;
+
+	if (where == NULL)
+		return;
+	fprintf(out,
+	    "legguard: %s%zu of what the leg left in RUNNER_TEMP %s not brought out but in %s",
+	    b->left >= BRINGOUT_LEFT_MAX ? "at least " : "", b->left, b->left == 1 ? "is" : "are",
+	    where);
+	if (first != NULL && b->why != NULL)
+		fprintf(out, " (%s: %s)", first, b->why);
+	fputc('\n', out);
+}
+
 /* What --quiet leaves out as well as what it does not, in the order in which it happened. */
 static void
 note_all(FILE *out, const struct outcome *o, bool quiet)
@@ -138,6 +155,8 @@ note_all(FILE *out, const struct outcome *o, bool quiet)
 	}
 	if (!quiet)
 		note_leftovers(out, &o->leftovers);
+	if (!quiet)
+		note_brought_out(out, &o->brought_out);
 	note_sweep(out, o, quiet);
 	if (o->proof == PROOF_NONE)
 		fputs("legguard: there is no proof that everything the leg started is dead\n", out);

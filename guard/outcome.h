@@ -3,6 +3,7 @@
 #define GUARD_OUTCOME_H
 
 #include "bindmount/error.h"
+#include "guard/bringout.h"
 #include "guard/findings.h"
 #include "guard/lane.h"
 #include "guard/leftovers.h"
@@ -68,6 +69,7 @@ struct outcome {
 	const struct protected
 	    *protected; /* not owned, as the next: NULL but while the run's plan is there */
 	const struct words *removed_env;
+	struct brought_out brought_out;
 	bool published;
 	bool restore_failed; /* something could not be put back or published; error says what */
 	struct error error;  /* the first guard failure, or empty */

@@ -145,8 +145,6 @@ check_supported(const struct options *o, struct error *e)
 		missing = "--isolation landlock";
 	else if (o->allow_socket.count > 0)
 		missing = "--allow-socket";
-	else if (o->writable.count > 0)
-		missing = "--writable";
 	else if (o->user != NULL)
 		missing = "--user";
 	else if (o->root_leg)
@@ -240,6 +238,10 @@ plan_free(struct plan *p)
 	protected_free(&p->protected);
 	view_paths_free(&p->view.read_only);
 	view_paths_free(&p->view.pinned);
+	view_paths_free(&p->view.writable);
+	view_paths_free(&p->view.shown);
+	free(p->view.temp.path);
+	free(p->view.private.path);
 	view_paths_free(&p->view.hidden);
 	view_paths_free(&p->view.kept);
 	free(p->hidden_for.list);

@@ -201,6 +201,15 @@ removed_env(const struct words *names)
 	return list;
 }
 
+static json_t *
+brought_out_or_null(const struct brought_out *b)
+{
+	if (!b->tried)
+		return json_null();
+	return json_pack("{s:I, s:I, s:o}", "moved", (json_int_t)b->moved, "left",
+	    (json_int_t)b->left, "where", untrusted(b->where));
+}
+
 /* clang-format off */
 static json_t *
 result_keys(const struct outcome *o)
@@ -246,10 +255,11 @@ end_keys(const struct outcome *o)
 static json_t *
 file_keys(const struct outcome *o)
 {
-	return json_pack("{s:b, s:o, s:o, s:b, s:o}",
+	return json_pack("{s:b, s:o, s:o, s:o, s:b, s:o}",
 	    "tampered", o->findings.count > 0,
 	    "findings", findings(&o->findings),
 	    "leftovers", leftovers(&o->leftovers),
+	    "brought_out", brought_out_or_null(&o->brought_out),
 	    "published", o->published,
 	    "error", error_or_null(&o->error));
 }

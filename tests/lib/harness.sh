@@ -216,3 +216,20 @@ child_of() {
 	done
 	return 1
 }
+
+# observed COMMAND...: run it while somebody outside looks at the guarded files all the time; sets $seen to 0 if
+# they were the same each time.
+observed() {
+	mkfifo "$work/ready"
+	"$TOOLS/observe" "$work/ready" "$GITHUB_OUTPUT" "$GITHUB_ENV" "$outer_output" >"$work/seen" &
+	local observer=$!
+	await "$work/ready"
+	"$@"
+	kill "$observer"
+	seen=0
+	wait "$observer" || seen=$?
+	rm "$work/ready"
+}
+unchanged() {
+	[[ $seen == 0 ]] || fail "somebody outside saw a change: $(cat "$work/seen")"
+}
