@@ -247,64 +247,69 @@ pass_byte(struct neutralizer *n, unsigned char c, char *out)
 	return made;
 }
 
-/* What has been found in the rest of a piece of the stream; before `at` it is out of date. */
-struct next {
-	const unsigned char *cr, *hash, *wide;
-};
+typedef unsigned char block __attribute__((vector_size(16)));
 
-static const unsigned char *
-find(const unsigned char **next, const unsigned char *at, const unsigned char *end, int c)
+/* Nothing in these 16 bytes, nor in the one behind them, needs a look: GCC's vectors, which every machine has. */
+static bool
+is_block_plain(const unsigned char *p)
 {
-	if (*next < at) {
-		const unsigned char *found = memchr(at, c, (size_t)(end - at));
+	block a, b, matters;
+	uint64_t half[2];
 
-		*next = found != NULL ? found : end;
-	}
-	return *next;
+	memcpy(&a, p, sizeof a);
+	memcpy(&b, p + 1, sizeof b);
+	matters = (block)(a == '\r') | (block)(a == '#') | (block)(a == 0xef) |
+	          ((block)(a == '\n') & ((block)(b <= ' ') | (block)(b >= 0x80) |
+					    (block)(b == ':') | (block)(b == '#')));
+	memcpy(half, &matters, sizeof half);
+	return (half[0] | half[1]) == 0;
 }
 
-/* A line that begins with it needs no look at its start. */
+/* A line that begins with it needs no further look at its start. */
 static bool
 is_plain(unsigned char c)
 {
 	return c < 0x80 && c > ' ' && c != ':' && c != '#';
 }
 
+/* From the start of a line, over blanks and further lines: true if it is in REST at *at then, else still in LEAD. */
+static bool
+skip_lead(const unsigned char **at, const unsigned char *end)
+{
+	while (*at < end && (**at == ' ' || **at == '\t' || **at == '\n'))
+		(*at)++;
+	return *at < end && is_plain(**at);
+}
+
 /* From REST: how many bytes pass as they are, line after line. */
 static size_t
-skim(struct neutralizer *n, const unsigned char *p, size_t size, struct next *next)
+skim(struct neutralizer *n, const unsigned char *p, size_t size)
 {
 	const unsigned char *at = p, *end = p + size;
 
-	for (;;) {
-		const unsigned char *stop = find(&next->cr, at, end, '\r'), *other, *newline;
-
-		other = find(&next->hash, at, end, '#');
-		stop = other < stop ? other : stop;
-		other = find(&next->wide, at, end, 0xef);
-		stop = other < stop ? other : stop;
-		newline = memchr(at, '\n', (size_t)(stop - at));
-		if (newline == NULL)
-			return (size_t)(stop - p);
-		at = newline + 1;
-		if (at == end || !is_plain(*at)) {
+	while (at < end) {
+		while ((size_t)(end - at) > sizeof(block) && is_block_plain(at))
+			at += sizeof(block);
+		if (*at == '\r' || *at == '#' || *at == 0xef)
+			break;
+		if (*at++ == '\n' && !skip_lead(&at, end)) {
 			start_line(n);
-			return (size_t)(at - p);
+			break;
 		}
 	}
+	return (size_t)(at - p);
 }
 
 static size_t
 pass_all(struct neutralizer *n, const unsigned char *p, size_t size, char *out)
 {
-	struct next next = {NULL, NULL, NULL};
 	size_t made = 0;
 
 	for (size_t i = 0; i < size;) {
 		size_t run = 0;
 
 		if (n->state == REST && n->hashes == 0 && !n->naming && n->n_sequence == 0)
-			run = skim(n, p + i, size - i, &next);
+			run = skim(n, p + i, size - i);
 		memcpy(out + made, p + i, run);
 		made += run;
 		i += run;
