@@ -96,6 +96,8 @@ describe_plan(const struct plan *p, const struct snapshot *s, struct error *e)
 	for (size_t i = 0; i < p->removed_env.count; i++)
 		fprintf(out, "unset      %s\n",
 		    error_visible(word, sizeof word, p->removed_env.list[i]));
+	fprintf(out, "output     workflow commands %s\n",
+	    p->neutralizes ? "are made inert" : "pass as they are");
 	for (size_t i = 0; i < o->n_outputs; i++)
 		fprintf(
 		    out, "publish    %s\n", error_visible(word, sizeof word, o->outputs[i].name));

@@ -5,6 +5,7 @@
 #include "guard/text.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,6 +139,29 @@ note_brought_out(FILE *out, const struct brought_out *b)
 	fputc('\n', out);
 }
 
+static void
+note_neutralized(FILE *out, const struct outcome *o)
+{
+	const char *before = ": ";
+	uint64_t total = 0;
+
+	for (size_t i = 0; neutralize_name(i) != NULL; i++)
+		total += o->neutralizer[0].count[i] + o->neutralizer[1].count[i];
+	if (total == 0)
+		return;
+	fprintf(out, "legguard: made %" PRIu64 " workflow command%s in the leg's output inert",
+	    total, total == 1 ? "" : "s");
+	for (size_t i = 0; neutralize_name(i) != NULL; i++) {
+		uint64_t n = o->neutralizer[0].count[i] + o->neutralizer[1].count[i];
+
+		if (n == 0)
+			continue;
+		fprintf(out, "%s%s (%" PRIu64 ")", before, neutralize_name(i), n);
+		before = ", ";
+	}
+	putc('\n', out);
+}
+
 /* What --quiet leaves out as well as what it does not, in the order in which it happened. */
 static void
 note_all(FILE *out, const struct outcome *o, bool quiet)
@@ -157,6 +181,8 @@ note_all(FILE *out, const struct outcome *o, bool quiet)
 		note_leftovers(out, &o->leftovers);
 	if (!quiet)
 		note_brought_out(out, &o->brought_out);
+	if (!quiet)
+		note_neutralized(out, o);
 	note_sweep(out, o, quiet);
 	if (o->proof == PROOF_NONE)
 		fputs("legguard: there is no proof that everything the leg started is dead\n", out);

@@ -422,14 +422,19 @@ read_arguments(struct parse *p, int argc, char **argv, struct error *e)
 }
 
 int
-parse_command(int argc, char **argv, char **text, struct error *e)
+parse_command(int argc, char **argv, char *const *env, const struct startup *startup, char **text,
+    int *status, struct error *e)
 {
 	struct parse p = {0};
 	int result = -1;
 
+	(void)env;
+	(void)startup;
 	if (read_arguments(&p, argc, argv, e) == 0 && parse_file(&p, e) == 0 &&
-	    (*text = render(&p, e)) != NULL)
-		result = p.message != NULL;
+	    (*text = render(&p, e)) != NULL) {
+		*status = p.message != NULL;
+		result = 0;
+	}
 	for (size_t i = 0; i < p.count; i++)
 		free(p.list[i].text);
 	free(p.list);

@@ -154,6 +154,17 @@ check_supported(const struct options *o, struct error *e)
 	return error_set(e, 0, "leave it out", "%s is not supported by this version", missing);
 }
 
+/* Under the runner, unless told otherwise. */
+static bool
+neutralizes(const struct options *o, char *const *env)
+{
+	const char *actions = environment_get(env, "GITHUB_ACTIONS");
+
+	if (o->workflow_commands != WORKFLOW_COMMANDS_DEFAULT)
+		return o->workflow_commands == WORKFLOW_COMMANDS_NEUTRALIZE;
+	return actions != NULL && strcmp(actions, "true") == 0;
+}
+
 int
 plan_make(struct plan *p, char *const *env, struct error *e)
 {
@@ -175,6 +186,7 @@ plan_make(struct plan *p, char *const *env, struct error *e)
 	p->leg_env = environment_make(env, o, &p->removed_env, e);
 	if (p->leg_env == NULL)
 		return -1;
+	p->neutralizes = neutralizes(o, env);
 	p->scopes =
 	    o->isolation == ISOLATION_NAMESPACE && sys_landlock_abi() >= SYS_LANDLOCK_SCOPE_ABI;
 	return 0;

@@ -25,7 +25,8 @@ struct plan {
 	struct words removed_env; /* variables that the leg does not get unless --setenv sets them;
 	                             strings that live as long as the plan */
 	char **leg_env;
-	bool scopes; /* the kernel has Landlock scopes, and the leg is confined */
+	bool neutralizes; /* workflow commands in the leg's output are made inert */
+	bool scopes;      /* the kernel has Landlock scopes, and the leg is confined */
 };
 
 #define PLAN_NO_OUTPUT ((size_t)-1)

@@ -244,6 +244,7 @@ run_leg(struct job *j, struct error *e)
 	j->out->isolation = j->options->isolation;
 	j->out->scopes = j->plan.scopes;
 	j->out->limits = j->options->limits;
+	j->out->neutralizes = j->plan.neutralizes;
 	j->out->keeps_output = leg.confined && (!j->options->quiet || j->status.fd >= 0);
 	return supervise(&leg, &j->options->limits, &meanwhile, &j->life, j->out, e);
 }

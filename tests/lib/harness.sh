@@ -16,7 +16,7 @@ fail() {
 	done
 	local f
 	for f in "$work/stdout" "$work/stderr"; do
-		[[ -s $f ]] && head -n 30 "$f" | sed "s|^|    ${f##*/}: |" >&2
+		[[ -s $f ]] && head -n 30 "$f" | cut -c -400 | sed "s|^|    ${f##*/}: |" >&2
 	done
 	exit 1
 }
