@@ -338,15 +338,31 @@ publish(const struct job *j)
 	override_status(out, EXIT_RESTORE);
 }
 
+static bool
+hides(const struct view *v, const char *part)
+{
+	for (size_t i = 0; i < v->hidden.count; i++)
+		if (strstr(v->hidden.list[i].path, part) != NULL)
+			return true;
+	return false;
+}
+
 /* A leg that failed by itself may have missed what its view took away. */
 static void
 find_hint(const struct job *j)
 {
 	struct outcome *out = j->out;
+	const struct options *o = j->options;
+	const struct view *v = &j->plan.view;
 	const struct hints_facts facts = {
-	    .tier = HINTS_NAMESPACE,
+	    .tier = o->isolation == ISOLATION_LANDLOCK ? HINTS_LANDLOCK : HINTS_NAMESPACE,
 	    .pinned = out->view == VIEW_PIN,
 	    .strict = out->view == VIEW_STRICT,
+	    .root = o->root_leg,
+	    .user = o->user != NULL,
+	    .engines_closed = hides(v, "/docker.sock") || hides(v, "/podman") ||
+	                      hides(v, "/containerd") || hides(v, "/crio"),
+	    .buses_closed = hides(v, "/run/dbus") || hides(v, "/run/user/"),
 	};
 
 	if (!out->keeps_output || j->life.cancelled || out->timed_out || out->overflowed)
