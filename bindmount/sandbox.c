@@ -27,12 +27,13 @@ reset_signals(void)
 }
 
 int
-sandbox_run_bubblewrap(const char *command)
+sandbox_run_bubblewrap(void)
 {
 	reset_signals();
 	sys_close_from(STDERR_FILENO + 1);
+	/* The file of the process that executes it: itself. No other is sure to be there. */
 	return execlp("bwrap", "bwrap", "--ro-bind", "/", "/", "--unshare-pid", "--unshare-net",
-	    "--proc", "/proc", "--dev", "/dev", command, "--version", NULL);
+	    "--proc", "/proc", "--dev", "/dev", "/proc/self/exe", "--version", NULL);
 }
 
 /* The old root below a new one, as bubblewrap has it, and the new one in its place. */

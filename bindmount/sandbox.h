@@ -7,10 +7,10 @@
 #include <sys/types.h>
 
 /*
- * Become bubblewrap with pid and net namespaces, /proc and /dev of its own, that runs `command
- * --version`. Returns only if that can't be executed: -1 with errno, ENOENT where it is not installed.
+ * Become bubblewrap with pid and net namespaces, /proc and /dev of its own, in which it shows its
+ * --version. Returns only if that can't be executed: -1 with errno, ENOENT where it is not installed.
  */
-int sandbox_run_bubblewrap(const char *command);
+int sandbox_run_bubblewrap(void);
 
 /*
  * The same steps in a child: user, mount, pid and net namespaces, the identity map, a root that is

@@ -175,6 +175,29 @@ print_checks(FILE *out, const struct diagnosis *d)
 	}
 }
 
+/* src encoded for printing; malloc'd, NULL without memory. */
+static char *
+visible(const char *src)
+{
+	size_t size = 4 * strlen(src) + 1; /* strnvis(3): four for one at the most */
+	char *text = malloc(size);
+
+	return text != NULL ? error_visible(text, size, src) : NULL;
+}
+
+static void
+print_doors(FILE *out, const struct diagnosis *d)
+{
+	if (d->n_doors > 0)
+		fprintf(out, "Doors, which the default tier closes for the leg:\n");
+	for (size_t i = 0; i < d->n_doors; i++) {
+		AUTO_FREE char *path = visible(d->doors[i].path);
+
+		fprintf(out, "  %-8s %-18s %s\n", d->doors[i].open ? "open" : "shut",
+		    path != NULL ? path : "", d->doors[i].why);
+	}
+}
+
 static void
 print_tiers(FILE *out, const struct diagnosis *d)
 {
@@ -249,6 +272,7 @@ diagnosis_table(const struct diagnosis *d, struct error *e)
 	if (out != NULL) {
 		fprintf(out, "legguard " LEGGUARD_VERSION ": what this machine can do\n");
 		print_checks(out, d);
+		print_doors(out, d);
 		print_tiers(out, d);
 		print_fixes(out, d);
 	}
@@ -302,6 +326,24 @@ checks_object(const struct diagnosis *d)
 }
 
 static json_t *
+doors_array(const struct diagnosis *d)
+{
+	json_t *all = json_array();
+
+	for (size_t i = 0; all != NULL && i < d->n_doors; i++) {
+		const struct door *door = &d->doors[i];
+		AUTO_FREE char *path = visible(door->path);
+
+		if (json_array_append_new(all, json_pack("{s:s, s:s, s:b}", "path", path, "why",
+						   door->why, "open", door->open)) != 0) {
+			json_decref(all);
+			return NULL;
+		}
+	}
+	return all;
+}
+
+static json_t *
 tiers_object(const struct diagnosis *d)
 {
 	json_t *all = json_object();
@@ -345,10 +387,10 @@ char *
 diagnosis_json(const struct diagnosis *d, struct error *e)
 {
 	enum tier tier = diagnosis_tier(d);
-	json_t *object =
-	    json_pack("{s:s, s:i, s:b, s:s, s:o, s:o, s:o}", "version", LEGGUARD_VERSION, "schema",
-		SCHEMA, "default_works", tier == TIER_NAMESPACE, "strongest_tier", tier_names[tier],
-		"tiers", tiers_object(d), "checks", checks_object(d), "fixes", fixes_array(d));
+	json_t *object = json_pack("{s:s, s:i, s:b, s:s, s:o, s:o, s:o, s:o}", "version",
+	    LEGGUARD_VERSION, "schema", SCHEMA, "default_works", tier == TIER_NAMESPACE,
+	    "strongest_tier", tier_names[tier], "tiers", tiers_object(d), "checks",
+	    checks_object(d), "doors", doors_array(d), "fixes", fixes_array(d));
 	AUTO_FREE char *text =
 	    object != NULL ? json_dumps(object, JSON_INDENT(2) | JSON_ENSURE_ASCII) : NULL;
 	char *lines = NULL;

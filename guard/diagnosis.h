@@ -28,14 +28,24 @@ struct check {
 	struct trial_result result;
 };
 
+/* A way out through somebody outside, which the default tier closes for the leg. */
+struct door {
+	const char *path; /* raw bytes */
+	const char *why;
+	bool open; /* to this user, and to a leg in another tier */
+};
+
+/* The strings of checks and doors are their maker's. */
 struct diagnosis {
 	struct check checks[DIAGNOSIS_CHECKS_MAX];
 	size_t n_checks;
+	struct door *doors;
+	size_t n_doors;
 	/* By a whole run in that tier. Its word counts: what else a run needs is part of it. */
 	struct trial_result tiers[TIERS];
 	/* What stands in the way of the namespaces, if something does. */
 	enum userns_obstacle obstacle;
-	char *program; /* its absolute path, for commands to type; the maker's to free */
+	const char *program; /* its absolute path, for commands to type */
 };
 
 struct fix {

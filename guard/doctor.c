@@ -10,19 +10,16 @@
 #include "bindmount/probe.h"
 #include "guard/diagnosis.h"
 #include "guard/options.h"
-#include "guard/plan.h"
 #include "guard/profile.h"
-#include "guard/run.h"
+#include "guard/rehearsal.h"
 #include "guard/surroundings.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-enum { RUN_MS = 20 * 1000 };
+#include <unistd.h>
 
 static const struct {
 	const char *name;
@@ -85,92 +82,36 @@ parse(struct request *r, int argc, char **argv, struct error *e)
 	return 0;
 }
 
-/* A whole run, told by options and environment. */
-struct rehearsal {
-	const char *tier;
-	char *program;
-	char **env;
-	const struct startup *startup;
-};
-
 static void
-rehearse(void *arg, struct trial_result *r)
+try_tiers(struct diagnosis *d, const struct rehearsal *r)
 {
-	const struct rehearsal *h = arg;
-	char *isolation = (char *)h->tier;
-	/* Nothing is written, so one file, which is there for certain, may be read-only for it. */
-	char *argv[] = {"run", "--isolation", isolation, "--no-outputs", "--read-only", h->program,
-	    "--", h->program, "--version", NULL};
-	struct options o;
-	struct outcome out = {0};
-	AUTO_FREE char *text = NULL;
-
-	r->state = TRIAL_MISSING;
-	if (options_parse(&o, sizeof argv / sizeof argv[0] - 1, argv, &r->error) != 0 ||
-	    run(&o, h->startup, h->env, &out, &text, &r->error) != 0)
-		return;
-	if (out.exit_status == 0) {
-		r->state = TRIAL_OK;
-		return;
-	}
-	r->error = out.error;
-	error_set(&r->error, out.exec_errno, NULL, "a run of %s ended with %d", h->program,
-	    out.exit_status);
-}
-
-/* The files of the step that doctor runs in are none of its business. */
-static char **
-without_file_commands(char *const *env)
-{
-	size_t n = 0, count = 0;
-	char **kept;
-
-	while (env[count] != NULL)
-		count++;
-	kept = calloc(count + 1, sizeof *kept);
-	for (size_t i = 0; kept != NULL && i < count; i++)
-		if (!plan_is_file_command(env[i]))
-			kept[n++] = env[i];
-	return kept;
-}
-
-static int
-try_tiers(struct diagnosis *d, char *program, char *const *env, const struct startup *startup,
-    struct error *e)
-{
-	static const char *const names[] = {
-	    [TIER_NAMESPACE] = "namespace", [TIER_LANDLOCK] = "landlock"};
-	AUTO_FREE char **kept = without_file_commands(env);
-
-	if (kept == NULL)
-		return error_set(e, errno, NULL, "can't copy the environment");
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-		struct rehearsal h = {
-		    .tier = names[i], .program = program, .env = kept, .startup = startup};
-		const struct trial t = {.ms = RUN_MS, .body = rehearse, .arg = &h};
-
-		trial_run(&t, &d->tiers[i]);
-	}
+	rehearsal_run(r, "namespace", &d->tiers[TIER_NAMESPACE]);
+	rehearsal_run(r, "landlock", &d->tiers[TIER_LANDLOCK]);
 	d->tiers[TIER_NONE].state = TRIAL_OK; /* it needs no more than a child */
-	return 0;
 }
 
-/* The view of the probes: this program's file read-only. A leg needs a directory that can be named. */
+/*
+ * What the plan hides of others. A socket is open to whoever may write it; it is not connected to, which could
+ * start what listens only when it is asked for.
+ */
 static int
-plan_view(struct view *view, const char *program, struct error *e)
+list_doors(struct diagnosis *d, const struct plan *p, struct error *e)
 {
-	struct stat st;
+	const struct view_paths *hidden = &p->view.hidden;
 
-	view->cwd.path = realpath(".", NULL);
-	if (view->cwd.path == NULL)
-		view->cwd.path = strdup("/");
-	if (view->cwd.path == NULL || stat(view->cwd.path, &st) != 0)
-		return error_set(e, errno, NULL, "can't find a directory");
-	view->cwd.dev = st.st_dev;
-	view->cwd.ino = st.st_ino;
-	if (stat(program, &st) != 0 ||
-	    view_paths_add(&view->read_only, program, st.st_dev, st.st_ino) != 0)
-		return error_set(e, errno, NULL, "can't find this program's file %s", program);
+	d->doors = calloc(hidden->count + 1, sizeof *d->doors);
+	if (d->doors == NULL)
+		return error_set(e, errno, NULL, "can't list the doors");
+	for (size_t i = 0; i < hidden->count; i++) {
+		const char *path = hidden->list[i].path;
+		struct stat st;
+
+		if (lstat(path, &st) != 0 || S_ISREG(st.st_mode))
+			continue;
+		d->doors[d->n_doors++] = (struct door){.path = path,
+		    .why = p->hidden_for.list[i],
+		    .open = access(path, S_ISDIR(st.st_mode) ? X_OK : W_OK) == 0};
+	}
 	return 0;
 }
 
@@ -200,54 +141,69 @@ end_on_signals(void)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-static int
-examine(struct diagnosis *d, char *const *env, const struct startup *startup, struct error *e)
+static char *
+find_program(struct error *e)
 {
-	AUTO_FREE char *program = realpath("/proc/self/exe", NULL);
-	struct view view = {0};
-	int result;
+	char *program = realpath("/proc/self/exe", NULL);
 
 	if (program == NULL)
-		return error_set(e, errno, "start it from a file that is there",
+		error_set(e, errno, "start it from a file that is there",
 		    "can't find this program's file");
-	end_on_signals();
-	result = plan_view(&view, program, e);
-	for (size_t i = 0; i < CHECKS && result == 0; i++) {
+	return program;
+}
+
+static void
+examine(struct diagnosis *d, const struct rehearsal *r)
+{
+	for (size_t i = 0; i < CHECKS; i++) {
 		struct check *c = &d->checks[d->n_checks++];
 
 		c->name = checks[i].name;
 		c->needed = checks[i].needed;
-		checks[i].probe(&view, &c->result);
+		checks[i].probe(&r->plan.view, &c->result);
 	}
-	if (result == 0)
-		result = try_tiers(d, program, env, startup, e);
+	try_tiers(d, r);
 	find_obstacle(d);
-	d->program = ptr_take(&program);
-	view_paths_free(&view.read_only);
-	free(view.cwd.path);
-	return result;
+}
+
+static char *
+diagnose(bool json, char *const *env, const struct startup *startup, int *status, struct error *e)
+{
+	AUTO_FREE struct diagnosis *d = calloc(1, sizeof *d);
+	AUTO_FREE char *program = find_program(e);
+	struct rehearsal r = {0};
+	char *text = NULL;
+
+	if (d == NULL)
+		error_set(e, errno, NULL, "can't begin");
+	if (d == NULL || program == NULL)
+		return NULL;
+	d->program = program;
+	end_on_signals();
+	if (rehearsal_begin(&r, program, env, startup, e) == 0 && list_doors(d, &r.plan, e) == 0) {
+		examine(d, &r);
+		text = json ? diagnosis_json(d, e) : diagnosis_table(d, e);
+		*status = diagnosis_tier(d) == TIER_NAMESPACE ? 0 : 1;
+	}
+	free(d->doors);
+	rehearsal_end(&r);
+	return text;
 }
 
 int
 doctor(int argc, char **argv, char *const *env, const struct startup *startup, char **text,
     int *status, struct error *e)
 {
-	AUTO_FREE struct diagnosis *d = calloc(1, sizeof *d);
 	struct request r;
 
-	if (d == NULL)
-		return error_set(e, errno, NULL, "can't begin");
 	if (parse(&r, argc, argv, e) != 0)
 		return -1;
 	*status = 0;
-	if (r.help) {
+	if (r.help)
 		*text = strdup(options_doctor_help);
-	} else if (r.profile != NULL) {
+	else if (r.profile != NULL)
 		*text = profile_text(r.profile, e);
-	} else if (examine(d, env, startup, e) == 0) {
-		*text = r.json ? diagnosis_json(d, e) : diagnosis_table(d, e);
-		*status = diagnosis_tier(d) == TIER_NAMESPACE ? 0 : 1;
-	}
-	free(d->program);
+	else
+		*text = diagnose(r.json, env, startup, status, e);
 	return *text != NULL ? 0 : error_set(e, errno, NULL, "can't write what was found");
 }

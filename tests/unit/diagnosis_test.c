@@ -138,11 +138,14 @@ table_names_all(void **state)
 
 	(void)state;
 	trial_detail(&d->checks[2].result, "odd\033[2Jtext\n  ok  forged");
+	d->doors = (struct door[]){{"/run/a\n  ok  forged", "it starts things", false}};
+	d->n_doors = 1;
 	text = diagnosis_table(d, &e);
 	assert_non_null(text);
 	assert_non_null(strstr(text, "  MISSING  mounts             no mounts: Operation not"));
 	assert_non_null(strstr(text, "  missing  cgroup             no cgroup (odd"));
 	assert_null(strchr(text, '\033'));
+	assert_non_null(strstr(text, "  shut     /run/a\\n  ok  forged it starts things\n"));
 	assert_null(strstr(text, "\n  ok  forged"));
 	assert_non_null(strstr(text, "  MISSING  namespace "));
 	assert_non_null(strstr(text, "works here: landlock\n"));
@@ -157,9 +160,11 @@ json_says_the_same(void **state)
 	struct diagnosis *d = refused(USERNS_LIMIT);
 	struct error e = {0};
 	char *text;
-	json_t *o, *mounts;
+	json_t *o, *mounts, *door;
 
 	(void)state;
+	d->doors = (struct door[]){{"/run/a\033socket", "it starts things", true}};
+	d->n_doors = 1;
 	d->checks[2].result.value = 7;
 	trial_detail(&d->checks[2].result, "odd \"\033\377\n text");
 	text = diagnosis_json(d, &e);
@@ -179,6 +184,9 @@ json_says_the_same(void **state)
 	assert_int_equal(json_integer_value(json_object_get(
 			     json_object_get(json_object_get(o, "checks"), "cgroup"), "value")),
 	    7);
+	door = json_array_get(json_object_get(o, "doors"), 0);
+	assert_string_equal(json_string_value(json_object_get(door, "path")), "/run/a^[socket");
+	assert_true(json_is_true(json_object_get(door, "open")));
 	assert_int_equal(json_array_size(json_object_get(o, "fixes")), 1);
 	assert_true(json_is_true(
 	    json_object_get(json_object_get(json_object_get(o, "tiers"), "none"), "works")));
