@@ -4,15 +4,14 @@
  */
 #include "bindmount/userns.h"
 
+#include "bindmount/caps.h"
 #include "bindmount/cleanup.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static int
@@ -122,19 +121,5 @@ out:
 int
 userns_drop_capabilities(struct error *e)
 {
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct none[2] = {{0}};
-
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
-		return error_set(e, errno, NULL, "can't set no_new_privs");
-	/* EINVAL ends the kernel's list of capabilities. */
-	for (int cap = 0; prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0; cap++)
-		continue;
-	if (errno != EINVAL)
-		return error_set(e, errno, NULL, "can't empty the capability bounding set");
-	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0)
-		return error_set(e, errno, NULL, "can't clear the ambient capabilities");
-	if (syscall(SYS_capset, &header, none) != 0)
-		return error_set(e, errno, NULL, "can't drop capabilities");
-	return 0;
+	return caps_bound(0, e) != 0 ? -1 : caps_drop(0, e);
 }

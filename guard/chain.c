@@ -121,6 +121,7 @@ chain_renew(struct chain_node *node)
 		return -1;
 	fd_drop(&node->fd);
 	node->fd = fd;
+	node->renewed = true;
 	return node_look(node);
 }
 

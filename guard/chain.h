@@ -28,6 +28,7 @@ struct chain_node {
 	uint64_t mount;            /* id of the mount it lies on; 0 if the kernel does not say */
 	struct stat st;            /* as first seen */
 	int watch;                 /* read-only descriptor with a watch on renames in it, or -1 */
+	bool renewed;              /* what is held has been looked up again, see chain_renew() */
 	bool moved; /* it or an ancestor was found at another place; set by restore */
 };
 

@@ -61,17 +61,23 @@ content_free(struct content *c)
 	fd_drop(&c->fd);
 }
 
-static int
-open_held(struct content *c, int dir, const char *name, bool read_only)
+void
+content_look_writable(struct content *c)
 {
 	char path[32];
 
+	snprintf(path, sizeof path, "/proc/self/fd/%d", c->fd);
+	c->writable = faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) == 0;
+}
+
+static int
+open_held(struct content *c, int dir, const char *name, bool read_only)
+{
 	/* O_NONBLOCK: should it be a FIFO by now, fstat must get to say so */
 	c->fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (c->fd < 0)
 		return -1;
-	snprintf(path, sizeof path, "/proc/self/fd/%d", c->fd);
-	c->writable = faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) == 0;
+	content_look_writable(c);
 	return c->writable || read_only ? 0 : -1;
 }
 

@@ -45,6 +45,9 @@ struct content {
 int content_record(
     struct content *c, int dir, const char *name, const struct stat *st, bool read_only);
 
+/* See once more whether it could be opened for writing, for a caller with other rights than before. */
+void content_look_writable(struct content *c);
+
 /*
  * Make fd one that can write; its mode may have been changed meanwhile, and is ours to change back. An
  * open for writing ends the leases of others who hold the file as well, so it waits until there is

@@ -30,36 +30,77 @@ remove_name(char **env, size_t n, const char *name)
 	return kept;
 }
 
-char **
-environment_make(
-    char *const *env, const struct options *o, const struct words *removed, struct error *e)
+/* A copy of env with room for `more` entries, or of nothing. */
+static char **
+copy(char *const *env, size_t more)
 {
 	size_t n = 0;
 	char **made;
 
 	while (env[n] != NULL)
 		n++;
-	made = calloc(n + o->n_env + 1, sizeof *made);
+	made = calloc(n + more + 1, sizeof *made);
 	if (made == NULL)
-		goto err;
-	n = 0;
-	for (size_t i = 0; !o->clear_env && env[i] != NULL; i++, n++)
-		if ((made[n] = strdup(env[i])) == NULL)
-			goto err;
-	for (size_t i = 0; i < removed->count; i++)
-		n = remove_name(made, n, removed->list[i]);
-	for (size_t i = 0; i < o->n_env; i++) {
-		const struct env_change *change = &o->env[i];
+		return NULL;
+	for (n = 0; env[n] != NULL; n++)
+		if ((made[n] = strdup(env[n])) == NULL) {
+			environment_free(made);
+			return NULL;
+		}
+	return made;
+}
 
-		n = remove_name(made, n, change->name);
-		if (change->value == NULL)
+/* env has room for that many more. -1: no memory. */
+static int
+change(char **env, const struct env_change *changes, size_t count)
+{
+	size_t n = 0;
+
+	while (env[n] != NULL)
+		n++;
+	for (size_t i = 0; i < count; i++) {
+		n = remove_name(env, n, changes[i].name);
+		if (changes[i].value == NULL)
 			continue;
-		if (asprintf(&made[n], "%s=%s", change->name, change->value) < 0) {
-			made[n] = NULL;
-			goto err;
+		if (asprintf(&env[n], "%s=%s", changes[i].name, changes[i].value) < 0) {
+			env[n] = NULL;
+			return -1;
 		}
 		n++;
 	}
+	return 0;
+}
+
+char **
+environment_change(
+    char *const *env, const struct env_change *changes, size_t count, struct error *e)
+{
+	char **made = copy(env, count);
+
+	if (made != NULL && change(made, changes, count) == 0)
+		return made;
+	error_set(e, errno, NULL, "can't make the leg's environment");
+	if (made != NULL)
+		environment_free(made);
+	return NULL;
+}
+
+char **
+environment_make(
+    char *const *env, const struct options *o, const struct words *removed, struct error *e)
+{
+	static char *const nothing[] = {NULL};
+	char **made = copy(o->clear_env ? nothing : env, o->n_env);
+	size_t n = 0;
+
+	if (made == NULL)
+		goto err;
+	while (made[n] != NULL)
+		n++;
+	for (size_t i = 0; i < removed->count; i++)
+		n = remove_name(made, n, removed->list[i]);
+	if (change(made, o->env, o->n_env) != 0)
+		goto err;
 	return made;
 err:
 	error_set(e, errno, NULL, "can't make the leg's environment");

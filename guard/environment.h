@@ -20,6 +20,10 @@ char **environment_make(
 int environment_dangerous(
     struct words *removed, char *const *env, const struct options *o, struct error *e);
 
+/* A copy of env with the changes applied in the order given; to be given back in the same way. */
+char **environment_change(
+    char *const *env, const struct env_change *changes, size_t count, struct error *e);
+
 void environment_free(char **env);
 
 /* The value of name in env, or NULL if it is not there or empty. */

@@ -9,6 +9,7 @@
 
 #include "guard/chain.h"
 #include "guard/content.h"
+#include "guard/rights.h"
 #include "guard/snapshot.h"
 
 #include <time.h>
@@ -45,6 +46,7 @@ struct snapshot {
 	size_t ballast_count;
 	bool suspicious;       /* a directory may have been moved while the files were held */
 	struct timespec taken; /* by the coarse clock, which inode times follow */
+	struct rights leg;     /* the leg's, if they are not the launcher's */
 	pid_t taker;           /* children that have a copy must not give back what is reserved */
 };
 

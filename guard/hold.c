@@ -39,12 +39,18 @@ watch(struct chain_node *dir)
 	       fcntl(dir->watch, F_NOTIFY, DN_RENAME | DN_DELETE) == 0;
 }
 
-/* In a directory that is not ours and that we may not write, the leg can't rename anything. */
+/* In a directory that is not the leg's and that it may not write it can't rename anything. */
 static bool
-is_out_of_reach(const struct chain_node *dir)
+is_out_of_reach(const struct snapshot *s, const struct chain_node *dir)
 {
-	return geteuid() != 0 && dir->st.st_uid != geteuid() &&
-	       faccessat(dir->fd, ".", W_OK, AT_EACCESS) != 0;
+	uid_t uid = s->leg.other ? s->leg.uid : geteuid();
+	bool writable;
+
+	if (uid == 0 || dir->st.st_uid == uid || rights_take(&s->leg) != 0)
+		return false;
+	writable = faccessat(dir->fd, ".", W_OK, AT_EACCESS) == 0;
+	rights_give_back(&s->leg);
+	return !writable;
 }
 
 static void
@@ -53,7 +59,8 @@ watch_all(struct snapshot *s)
 	for (size_t i = 0; i < s->chain.count; i++) {
 		struct chain_node *dir = s->chain.nodes[i]->parent;
 
-		if (S_ISREG(s->chain.nodes[i]->st.st_mode) || dir == NULL || is_out_of_reach(dir))
+		if (S_ISREG(s->chain.nodes[i]->st.st_mode) || dir == NULL ||
+		    is_out_of_reach(s, dir))
 			continue;
 		/* What can't be watched may have happened at any time. */
 		if (!watch(dir))

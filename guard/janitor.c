@@ -48,9 +48,9 @@ repair(struct snapshot *s)
 }
 
 static _Noreturn void
-janitor_main(const struct janitor *j, struct snapshot *s, int reaper_pidfd)
+janitor_main(const struct janitor *j, struct snapshot *s, struct cgroup *group, int reaper_pidfd)
 {
-	const int keep[] = {j->wait, j->self, reaper_pidfd};
+	const int keep[] = {j->wait, j->self, reaper_pidfd, group->parent, group->dir};
 	struct pollfd p = {.fd = reaper_pidfd, .events = POLLIN};
 
 	prctl(PR_SET_NAME, "leg-janitor");
@@ -63,6 +63,7 @@ janitor_main(const struct janitor *j, struct snapshot *s, int reaper_pidfd)
 		_exit(0);
 	(void)poll(&p, 1, REAPER_MS);
 	repair(s);
+	cgroup_remove(group); /* the leg's, which is empty by now, or stays */
 	_exit(0);
 }
 
@@ -79,7 +80,8 @@ close_all(struct janitor *j)
  * restore, when it has closed some of them or put others in their place.
  */
 int
-janitor_start(struct janitor *j, struct snapshot *s, int reaper_pidfd, struct error *e)
+janitor_start(
+    struct janitor *j, struct snapshot *s, struct cgroup *group, int reaper_pidfd, struct error *e)
 {
 	int pair[2];
 
@@ -95,7 +97,7 @@ janitor_start(struct janitor *j, struct snapshot *s, int reaper_pidfd, struct er
 	snapshot_inherit(s, true);
 	j->pid = sys_fork(0, NULL);
 	if (j->pid == 0)
-		janitor_main(j, s, reaper_pidfd);
+		janitor_main(j, s, group, reaper_pidfd);
 	snapshot_inherit(s, false);
 	if (j->pid < 0) {
 		error_set(e, errno, NULL, "can't make the janitor's process");

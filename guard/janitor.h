@@ -11,6 +11,7 @@
 #define GUARD_JANITOR_H
 
 #include "bindmount/error.h"
+#include "guard/cgroup.h"
 #include "guard/snapshot.h"
 
 #include <sys/types.h>
@@ -27,8 +28,9 @@ struct janitor {
 		.pid = -1, .word = -1, .wait = -1, .self = -1                                      \
 	}
 
-/* Make it. reaper_pidfd becomes readable when the leg is gone. */
-int janitor_start(struct janitor *j, struct snapshot *s, int reaper_pidfd, struct error *e);
+/* Make it. reaper_pidfd becomes readable when the leg is gone; then its group can be removed, if it has one. */
+int janitor_start(
+    struct janitor *j, struct snapshot *s, struct cgroup *group, int reaper_pidfd, struct error *e);
 
 /* Everything is back in its place: the janitor ends without having touched anything. */
 void janitor_dismiss(struct janitor *j);

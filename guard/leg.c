@@ -5,6 +5,7 @@
 #include "guard/leg.h"
 
 #include "bindmount/cleanup.h"
+#include "bindmount/credentials.h"
 #include "bindmount/sys.h"
 #include "bindmount/userns.h"
 #include "guard/cgroup.h"
@@ -19,6 +20,12 @@
 #include <unistd.h>
 
 enum { LEG_STACK = 64 * 1024 };
+
+bool
+leg_has_userns(const struct leg_plan *plan)
+{
+	return plan->confined && plan->kind == IDENTITY_CALLER;
+}
 
 /*
  * When memory runs out the leg goes first, not the launcher. Raising one's own value needs no
@@ -48,12 +55,34 @@ give_back_limits(const struct leg_plan *plan, struct error *e)
 }
 
 static int
-confine(const struct leg_plan *plan, struct error *e)
+enter_scopes(const struct leg_plan *plan, struct error *e)
 {
-	if (userns_drop_capabilities(e) != 0)
-		return -1;
 	if (plan->scopes && sys_landlock_scope() != 0)
 		return error_set(e, errno, NULL, "can't enter a Landlock domain");
+	return 0;
+}
+
+/*
+ * Where root could go the user may not, and from a directory that he can't reach he could still go on from: so it
+ * is entered once more.
+ */
+static int
+become_user(const struct leg_plan *plan, struct error *e)
+{
+	struct stat st;
+
+	if (credentials_become(plan->uid, plan->gid, e) != 0)
+		return -1;
+	if (chdir(plan->view->cwd.path) != 0)
+		return error_set(e, errno,
+		    "choose a directory with -C that the user can enter, or let him search the "
+		    "ones "
+		    "above it",
+		    "user %u can't enter %s", (unsigned)plan->uid, plan->view->cwd.path);
+	if (stat(".", &st) != 0 || st.st_dev != plan->view->cwd.dev ||
+	    st.st_ino != plan->view->cwd.ino)
+		return error_set(
+		    e, 0, NULL, "%s leads to another directory than before", plan->view->cwd.path);
 	return 0;
 }
 
@@ -79,13 +108,17 @@ set_up(const struct leg_plan *plan, struct error *e)
 		return error_set(e, errno,
 		    "delegate the cgroup to this user, with its cgroup.procs",
 		    "can't enter the leg's cgroup");
-	if (plan->confined && userns_map_identity(plan->uid, plan->gid, e) != 0)
+	if (leg_has_userns(plan) && userns_map_identity(plan->uid, plan->gid, e) != 0)
 		return -1;
 	if (volunteer_for_oom(e) != 0 || give_back_limits(plan, e) != 0)
 		return -1;
 	if (setsid() < 0)
 		return error_set(e, errno, NULL, "can't start a session");
-	return plan->confined ? confine(plan, e) : 0;
+	if (plan->kind == IDENTITY_USER && become_user(plan, e) != 0)
+		return -1;
+	if (leg_has_userns(plan) && userns_drop_capabilities(e) != 0)
+		return -1;
+	return enter_scopes(plan, e);
 }
 
 struct birth {
@@ -120,7 +153,7 @@ leg_start(const struct leg_plan *plan, struct leg_failure *failure)
 	while (plan->argv[argc] != NULL)
 		argc++;
 	/* execvp(3) copies the arguments to the stack to hand them to a shell. */
-	pid = sys_vfork(plan->confined ? CLONE_NEWUSER | CLONE_NEWNS : 0, become_leg, &b,
+	pid = sys_vfork(leg_has_userns(plan) ? CLONE_NEWUSER | CLONE_NEWNS : 0, become_leg, &b,
 	    LEG_STACK + (argc + 2) * sizeof(char *));
 	if (pid < 0)
 		return error_set(

@@ -4,6 +4,7 @@
 
 #include "bindmount/error.h"
 #include "bindmount/view.h"
+#include "guard/identity.h"
 
 #include <stdbool.h>
 #include <sys/resource.h>
@@ -18,12 +19,16 @@ struct leg_plan {
 	const struct view *view;
 	char *const *argv; /* the command, looked up along the PATH in envp as execvp(3) does */
 	char *const *envp;
+	enum identity_kind kind; /* uid and gid are the caller's own, or to be taken on by root */
 	uid_t uid;
 	gid_t gid;
 	mode_t umask;         /* the caller's, which the leg gets back */
 	struct rlimit nofile; /* likewise */
 	int output[2];        /* what becomes the leg's stdout and stderr */
 };
+
+/* Whether what confines it is owned by user namespaces, the reaper's and the leg's own. */
+bool leg_has_userns(const struct leg_plan *plan);
 
 /* Why there is no leg; all zero if there is one. */
 struct leg_failure {
@@ -32,8 +37,10 @@ struct leg_failure {
 };
 
 /*
- * Make the leg, a child of the caller in its own user and mount namespace if it is confined, and wait
- * until its command is being executed. Returns its pid, or -1 with *failure.
+ * Make the leg, a child of the caller, and wait until its command is being executed. Who confines it without
+ * being root does so from a user namespace of its own, and the leg gets a further one with a mount namespace, so
+ * that the mounts of the view are locked for it; root's mounts are out of the reach of another user without
+ * capabilities anyway, and locked in what namespaces he makes. Returns its pid, or -1 with *failure.
  */
 pid_t leg_start(const struct leg_plan *plan, struct leg_failure *failure);
 

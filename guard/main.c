@@ -11,7 +11,6 @@
 #include "guard/notes.h"
 #include "guard/options.h"
 #include "guard/outcome.h"
-#include "guard/parse.h"
 #include "guard/run.h"
 #include "guard/startup.h"
 
@@ -90,7 +89,6 @@ static const struct {
 } commands[] = {
     {"attack", battery_run},
     {"doctor", doctor},
-    {"parse", parse_command},
 };
 
 static int

@@ -77,6 +77,9 @@ add_one(struct snapshot *s, struct chain_node *dir, const char *name, bool own_s
 
 	if (fstatat(dir->fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
 		return 0;
+	/* Root does not keep up for the leg what may be a file of anybody's, or run with somebody's rights. */
+	if (s->leg.other && (st.st_nlink > 1 || (st.st_mode & (S_ISUID | S_ISGID)) != 0))
+		return 0;
 	node = chain_enter(&s->chain, dir, name);
 	if (node == NULL)
 		return errno == ENOMEM ? -1 : 0;

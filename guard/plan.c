@@ -145,8 +145,8 @@ check_supported(const struct options *o, struct error *e)
 		missing = "--isolation landlock";
 	else if (o->allow_socket.count > 0)
 		missing = "--allow-socket";
-	else if (o->user != NULL)
-		missing = "--user";
+	else if (o->writable.count > 0)
+		missing = "--writable";
 	else if (o->root_leg)
 		missing = "--root-leg";
 	if (missing == NULL)
@@ -154,15 +154,23 @@ check_supported(const struct options *o, struct error *e)
 	return error_set(e, 0, "leave it out", "%s is not supported by this version", missing);
 }
 
-/* Under the runner, unless told otherwise. */
-static bool
-neutralizes(const struct options *o, char *const *env)
+static int
+plan_environment(struct plan *p, char *const *env, struct error *e)
 {
-	const char *actions = environment_get(env, "GITHUB_ACTIONS");
+	struct env_change changes[IDENTITY_CHANGES];
+	size_t n = identity_changes(&p->leg, env, changes);
+	char **own = NULL;
 
-	if (o->workflow_commands != WORKFLOW_COMMANDS_DEFAULT)
-		return o->workflow_commands == WORKFLOW_COMMANDS_NEUTRALIZE;
-	return actions != NULL && strcmp(actions, "true") == 0;
+	if (n > 0) {
+		own = environment_change(env, changes, n, e);
+		if (own == NULL)
+			return -1;
+		env = own;
+	}
+	p->leg_env = environment_make(env, p->options, &p->removed_env, e);
+	if (own != NULL)
+		environment_free(own);
+	return p->leg_env != NULL ? 0 : -1;
 }
 
 int
@@ -170,12 +178,9 @@ plan_make(struct plan *p, char *const *env, struct error *e)
 {
 	const struct options *o = p->options;
 
+	if (identity_find(&p->leg, o, e) != 0)
+		return -1;
 	p->view.fresh_proc = o->isolation == ISOLATION_NAMESPACE && !o->share_pid;
-	if (o->isolation == ISOLATION_NAMESPACE && geteuid() == 0)
-		return error_set(e, 0,
-		    "start it as an ordinary user, as in \"setpriv --reuid 1001 --regid 1001 "
-		    "--clear-groups legguard run ...\"; --isolation none runs the leg unconfined",
-		    "started as root: a user namespace does not confine a leg that is root");
 	if (o->n_outputs > 0 && p->output_request == PLAN_NO_OUTPUT)
 		return error_set(e, 0, "run it in a step, or set GITHUB_OUTPUT to an existing file",
 		    "--set-output: GITHUB_OUTPUT names no file");
@@ -183,10 +188,8 @@ plan_make(struct plan *p, char *const *env, struct error *e)
 	    hide_named(p, e) != 0 || plan_protected(p, env, e) != 0 ||
 	    environment_dangerous(&p->removed_env, env, o, e) != 0)
 		return -1;
-	p->leg_env = environment_make(env, o, &p->removed_env, e);
-	if (p->leg_env == NULL)
+	if (plan_environment(p, env, e) != 0)
 		return -1;
-	p->neutralizes = neutralizes(o, env);
 	p->scopes =
 	    o->isolation == ISOLATION_NAMESPACE && sys_landlock_abi() >= SYS_LANDLOCK_SCOPE_ABI;
 	return 0;
@@ -250,10 +253,6 @@ plan_free(struct plan *p)
 	protected_free(&p->protected);
 	view_paths_free(&p->view.read_only);
 	view_paths_free(&p->view.pinned);
-	view_paths_free(&p->view.writable);
-	view_paths_free(&p->view.shown);
-	free(p->view.temp.path);
-	free(p->view.private.path);
 	view_paths_free(&p->view.hidden);
 	view_paths_free(&p->view.kept);
 	free(p->hidden_for.list);
@@ -261,5 +260,6 @@ plan_free(struct plan *p)
 	free(p->view.cwd.path);
 	if (p->leg_env != NULL)
 		environment_free(p->leg_env);
+	identity_free(&p->leg);
 	*p = (struct plan){0};
 }

@@ -7,6 +7,7 @@
 
 #include "bindmount/error.h"
 #include "bindmount/view.h"
+#include "guard/identity.h"
 #include "guard/options.h"
 #include "guard/protected.h"
 #include "guard/snapshot.h"
@@ -25,8 +26,8 @@ struct plan {
 	struct words removed_env; /* variables that the leg does not get unless --setenv sets them;
 	                             strings that live as long as the plan */
 	char **leg_env;
-	bool neutralizes; /* workflow commands in the leg's output are made inert */
-	bool scopes;      /* the kernel has Landlock scopes, and the leg is confined */
+	struct identity leg; /* whose rights the leg has; set first, for all that goes by its uid */
+	bool scopes;         /* the kernel has Landlock scopes, and the leg is confined */
 };
 
 #define PLAN_NO_OUTPUT ((size_t)-1)

@@ -88,8 +88,9 @@ build(struct state *s, struct error *e)
 	if (bind_to_launcher(s, e) != 0)
 		return -1;
 	if (plan->confined) {
-		if (userns_map_identity(plan->uid, plan->gid, e) != 0 ||
-		    view_build(plan->view, e) != 0)
+		if (leg_has_userns(plan) && userns_map_identity(plan->uid, plan->gid, e) != 0)
+			return -1;
+		if (view_build(plan->view, e) != 0)
 			return -1;
 	} else if (view_enter(&plan->view->cwd, e) != 0) {
 		return -1;
@@ -280,12 +281,19 @@ become_reaper(const struct leg_plan *plan, int socket)
 	reaper_main(&s);
 }
 
+static const char cure_root[] =
+    "give root CAP_SYS_ADMIN here (a container without it: start it as an ordinary user, or choose "
+    "--isolation landlock or none), or raise the sysctls user.max_mnt_namespaces and "
+    "user.max_pid_namespaces";
+
 int
 reaper_start(struct reaper *r, const struct leg_plan *plan, struct error *e)
 {
-	uint64_t namespaces = plan->confined ? CLONE_NEWUSER | CLONE_NEWNS : 0;
+	uint64_t namespaces = plan->confined ? CLONE_NEWNS : 0;
 	int pair[2];
 
+	if (leg_has_userns(plan))
+		namespaces |= CLONE_NEWUSER;
 	if (plan->pid_namespace)
 		namespaces |= CLONE_NEWPID;
 
@@ -298,7 +306,8 @@ reaper_start(struct reaper *r, const struct leg_plan *plan, struct error *e)
 	close(pair[1]);
 	r->socket = pair[0];
 	if (r->pid < 0) {
-		error_set(e, errno, userns_cure(errno), "can't make the leg's namespaces");
+		error_set(e, errno, leg_has_userns(plan) ? userns_cure(errno) : cure_root,
+		    "can't make the leg's namespaces");
 		reaper_close(r);
 		return -1;
 	}

@@ -3,6 +3,7 @@
 
 #include "bindmount/cleanup.h"
 #include "guard/heal.h"
+#include "guard/mandate.h"
 #include "guard/names.h"
 #include "guard/reserve.h"
 
@@ -19,30 +20,35 @@ remake_needed(int fd)
 }
 
 int
-remake_ancestor(struct chain_node *node)
+remake_ancestor(struct chain_node *node, bool alone)
 {
 	AUTO_OPENED struct names_opened parent;
 	const struct stat was = node->st;
+	struct stat made;
 	int dir = node->parent->fd;
 
 	names_open_up(&parent, dir);
 	if (node->link != NULL) {
 		if (symlinkat(node->link, dir, node->name) != 0)
 			return -1;
-	} else if (mkdirat(dir, node->name, S_IRWXU) != 0) {
+	} else if (mkdirat(dir, node->name, was.st_mode & 07777) != 0) {
 		return -1;
 	}
 	if (chain_renew(node) != 0)
 		return -1;
-	/* An owner that can't be given back is found by the comparison that comes next. */
-	if (node->st.st_uid != was.st_uid || node->st.st_gid != was.st_gid)
-		(void)fchownat(node->fd, "", was.st_uid, was.st_gid, AT_EMPTY_PATH);
+	made = node->st;
 	node->st.st_uid = was.st_uid;
 	node->st.st_gid = was.st_gid;
-	if (node->link != NULL)
-		return 0;
 	node->st.st_mode = was.st_mode;
-	return names_chmod(node->fd, was.st_mode & 07777);
+	errno = ESTALE;
+	if (((made.st_mode ^ was.st_mode) & S_IFMT) != 0)
+		return -1;
+	if (!alone)
+		return made.st_uid == was.st_uid ? 0 : -1;
+	/* An owner that can't be given back is found by the comparison that comes next. */
+	if (made.st_uid != was.st_uid || made.st_gid != was.st_gid)
+		(void)fchownat(node->fd, "", was.st_uid, was.st_gid, AT_EMPTY_PATH);
+	return node->link != NULL ? 0 : names_chmod(node->fd, was.st_mode & 07777);
 }
 
 /* linkat(2) by descriptor; with AT_EMPTY_PATH it would take CAP_DAC_READ_SEARCH. */
@@ -66,22 +72,58 @@ remake_link(struct held_file *file)
 	return chain_renew(file->node);
 }
 
+/* What a mandate's act works on. */
+struct naming {
+	const struct held_file *file;
+	int fd; /* to be linked; made by act_create */
+};
+
+static int
+act_create(void *arg)
+{
+	AUTO_OPENED struct names_opened parent;
+	struct naming *n = arg;
+	int dir = n->file->node->parent->fd;
+
+	names_open_up(&parent, dir);
+	n->fd = openat(dir, n->file->node->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+	    S_IRUSR | S_IWUSR);
+	return n->fd >= 0 ? 0 : -1;
+}
+
+static int
+act_link(void *arg)
+{
+	AUTO_OPENED struct names_opened parent;
+	const struct naming *n = arg;
+
+	names_open_up(&parent, n->file->node->parent->fd);
+	return link_held(n->fd, n->file->node);
+}
+
+static int
+unnamed_file(int dir)
+{
+	AUTO_OPENED struct names_opened parent;
+
+	names_open_up(&parent, dir);
+	return openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+}
+
 /* An empty file that has no name yet, or (*named) has got its name already. */
 static int
 new_file(struct snapshot *s, const struct held_file *file, bool *named)
 {
-	int dir = file->node->parent->fd;
+	struct naming naming = {.file = file, .fd = -1};
 	int fd = reserve_take_spare(s, file->node->parent);
 
 	*named = false;
-	if (fd >= 0)
-		return fd;
-	fd = openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+	if (fd < 0)
+		fd = unnamed_file(file->node->parent->fd);
 	if (fd >= 0)
 		return fd;
 	*named = true;
-	return openat(dir, file->node->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-	    S_IRUSR | S_IWUSR);
+	return mandate_make(s, file->node, act_create, &naming) == 0 ? naming.fd : -1;
 }
 
 /*
@@ -153,19 +195,19 @@ remake_let_go(struct snapshot *s)
 int
 remake_file(struct snapshot *s, struct held_file *file)
 {
-	AUTO_OPENED struct names_opened parent;
 	struct content *c = file->content;
+	struct naming naming = {.file = file};
 	AUTO_FD int fd = -1;
 	bool named = false;
 
-	names_open_up(&parent, file->node->parent->fd);
 	if (!c->remade || remake_needed(c->fd)) {
 		fd = new_file(s, file, &named);
 		if (fd < 0 || fill(s, c, fd) != 0)
 			return -1;
 		adopt(c, fd_take(&fd));
 	}
-	if (!named && link_held(c->fd, file->node) != 0)
+	naming.fd = c->fd;
+	if (!named && mandate_make(s, file->node, act_link, &naming) != 0)
 		return -1;
 	return chain_renew(file->node);
 }

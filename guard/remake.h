@@ -19,8 +19,12 @@ bool remake_needed(int fd);
  */
 void remake_let_go(struct snapshot *s);
 
-/* A directory or symbolic link, in its place, where nothing may be. -1 with errno. */
-int remake_ancestor(struct chain_node *node);
+/*
+ * A directory or symbolic link, in its place, where nothing may be. Only if the caller may take what it
+ * finds there afterwards for what it has made, being alone or having no more rights than its owner, are
+ * owner and mode made exactly what they were. -1 with errno.
+ */
+int remake_ancestor(struct chain_node *node, bool alone);
 
 /* Give the file its name again without moving it: one more link. -1 with errno. */
 int remake_link(struct held_file *file);

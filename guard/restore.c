@@ -12,6 +12,7 @@
 #include "guard/heal.h"
 #include "guard/held.h"
 #include "guard/hold.h"
+#include "guard/mandate.h"
 #include "guard/names.h"
 #include "guard/remake.h"
 #include "guard/reserve.h"
@@ -88,18 +89,67 @@ report_name(struct restore *r, enum finding_kind kind, const struct chain_node *
 		names_blame(&r->names, quarantined, r->f->count - 1);
 }
 
+/* What a mandate's act works on. */
+struct act {
+	struct restore *r;
+	struct chain_node *node;
+	struct held_file *file;
+	struct misplaced *m;
+};
+
+static int
+act_put_back(void *arg)
+{
+	const struct act *a = arg;
+
+	return names_put_back(&a->r->names, a->node, a->m->foreign, &a->m->left);
+}
+
+static int
+put_back(struct restore *r, struct chain_node *node, struct misplaced *m)
+{
+	struct act a = {.r = r, .node = node, .m = m};
+
+	return mandate_move(r->s, node, act_put_back, &a);
+}
+
 /*
  * Is there something in the way of what is to be made in node's place? Then into quarantine with
  * it.
  */
 static int
-make_room(struct restore *r, struct chain_node *node)
+act_make_room(void *arg)
 {
+	const struct act *a = arg;
 	struct stat st;
 
-	if (fstatat(node->parent->fd, node->name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+	if (fstatat(a->node->parent->fd, a->node->name, &st, AT_SYMLINK_NOFOLLOW) != 0)
 		return 0;
-	return names_clear(&r->names, node);
+	return names_clear(&a->r->names, a->node);
+}
+
+static int
+make_room(struct restore *r, struct chain_node *node)
+{
+	struct act a = {.r = r, .node = node};
+
+	return mandate_move(r->s, node, act_make_room, &a);
+}
+
+static int
+act_remake_ancestor(void *arg)
+{
+	const struct act *a = arg;
+
+	return remake_ancestor(a->node, !a->r->s->leg.other || a->node->st.st_uid != 0);
+}
+
+static int
+act_remake_link(void *arg)
+{
+	const struct act *a = arg;
+
+	return remake_link(a->file);
 }
 
 /*
@@ -128,38 +178,62 @@ is_gone(struct restore *r, int fd)
 static void
 right_ancestor(struct restore *r, struct chain_node *node, struct misplaced *m)
 {
+	struct act a = {.r = r, .node = node};
+
 	if (!is_gone(r, node->fd)) {
-		if (names_put_back(&r->names, node, m->foreign, &m->left) == 0)
+		if (put_back(r, node, m) == 0)
 			return;
 		m->errnum = errno;
 		if (was_mount_point(node))
 			return;
 	}
 	m->remade = true;
-	m->errnum = make_room(r, node) == 0 && remake_ancestor(node) == 0 ? 0 : errno;
+	m->errnum =
+	    make_room(r, node) == 0 && mandate_make(r->s, node, act_remake_ancestor, &a) == 0
+		? 0
+		: errno;
 }
 
 /*
- * Only what the leg, with our rights, may have changed: of others' directories it is their
+ * Owner and mode of a directory. Those that were recorded are given back to the inode they belong to; one that
+ * was made anew was looked up by name, so that is for its owner alone to do.
+ */
+static int
+set_owner_and_mode(const struct chain_node *node, const struct stat *now)
+{
+	int errnum = 0;
+
+	if ((now->st_uid != node->st.st_uid || now->st_gid != node->st.st_gid) &&
+	    fchownat(node->fd, "", node->st.st_uid, node->st.st_gid, AT_EMPTY_PATH) != 0)
+		errnum = errno;
+	if (names_chmod(node->fd, node->st.st_mode & 07777) != 0)
+		errnum = errno;
+	return errnum;
+}
+
+/*
+ * Only what the leg, with our rights or its own, may have changed: of others' directories it is their
  * business.
  */
 static void
 restore_mode(struct restore *r, const struct chain_node *node)
 {
+	const struct rights own = {.other = false};
+	const struct rights *rights = node->renewed ? &r->s->leg : &own;
+	uid_t leg = r->s->leg.other ? r->s->leg.uid : geteuid();
 	char detail[HEAL_DETAIL];
 	struct stat now;
-	int errnum = 0;
+	int errnum = EPERM;
 
-	if (fstat(node->fd, &now) != 0 || (geteuid() != 0 && now.st_uid != geteuid()))
+	if (fstat(node->fd, &now) != 0 || (leg != 0 && now.st_uid != leg))
 		return;
 	heal_describe(detail, &node->st, &now);
 	if (detail[0] == '\0')
 		return;
-	if ((now.st_uid != node->st.st_uid || now.st_gid != node->st.st_gid) &&
-	    fchownat(node->fd, "", node->st.st_uid, node->st.st_gid, AT_EMPTY_PATH) != 0)
-		errnum = errno;
-	if (names_chmod(node->fd, node->st.st_mode & 07777) != 0)
-		errnum = errno;
+	if (rights_take(rights) == 0) {
+		errnum = set_owner_and_mode(node, &now);
+		rights_give_back(rights);
+	}
 	report(r, FINDING_METADATA, errnum, node->path, detail);
 }
 
@@ -183,10 +257,13 @@ restore_ancestor(struct restore *r, struct chain_node *node)
 static void
 right_file(struct restore *r, struct held_file *file, struct misplaced *m)
 {
+	struct act a = {.r = r, .file = file};
+
 	if (!is_gone(r, file->node->fd)) {
-		if (names_put_back(&r->names, file->node, m->foreign, &m->left) == 0)
+		if (put_back(r, file->node, m) == 0)
 			return;
-		if (make_room(r, file->node) == 0 && remake_link(file) == 0)
+		if (make_room(r, file->node) == 0 &&
+		    mandate_make(r->s, file->node, act_remake_link, &a) == 0)
 			return;
 		m->same_inode = false;
 	}
@@ -286,6 +363,19 @@ restore_ancestors(struct restore *r)
 	}
 }
 
+/* What is thrown away is what the leg could have removed itself. */
+static void
+finish_names(struct restore *r)
+{
+	const struct rights none = {.other = false};
+	const struct rights *rights = r->names.count > 0 ? &r->s->leg : &none;
+
+	if (rights_take(rights) != 0)
+		return; /* then all of it stays in quarantine */
+	names_finish(&r->names, r->f);
+	rights_give_back(rights);
+}
+
 int
 snapshot_restore(struct snapshot *s, struct findings *f, struct error *e)
 {
@@ -299,7 +389,7 @@ snapshot_restore(struct snapshot *s, struct findings *f, struct error *e)
 		if (concerns_us(&s->files[i]))
 			restore_file(&r, &s->files[i]);
 	}
-	names_finish(&r.names, f);
+	finish_names(&r);
 	return r.failed ? -1 : 0;
 }
 
@@ -314,6 +404,6 @@ snapshot_restore_names(struct snapshot *s, struct findings *f, struct error *e)
 	for (size_t i = 0; i < s->file_count; i++)
 		if (concerns_us(&s->files[i]))
 			restore_name(&r, &s->files[i]);
-	names_finish(&r.names, f);
+	finish_names(&r);
 	return r.failed ? -1 : 0;
 }

@@ -2,7 +2,6 @@
 #include "guard/run.h"
 
 #include "bindmount/cleanup.h"
-#include "guard/bringout.h"
 #include "guard/cgroup.h"
 #include "guard/describe.h"
 #include "guard/hide.h"
@@ -16,7 +15,6 @@
 #include "guard/statusfile.h"
 #include "guard/supervise.h"
 #include "guard/sweep.h"
-#include "guard/writable.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -37,7 +35,6 @@ struct job {
 	struct cgroup cgroup;
 	struct janitor janitor;
 	struct sweep_scope sweep;
-	struct bringout bringout;
 	struct outcome *out;
 };
 
@@ -135,13 +132,15 @@ prepare(struct job *j, char **env, struct error *e)
 	    snapshot_walk(
 		&j->snapshot, j->plan.requests, j->plan.n_requests, o->allow_hard_links, e) != 0)
 		return -1;
+	if (j->plan.leg.kind == IDENTITY_USER &&
+	    snapshot_for_leg(j->snapshot, j->plan.leg.uid, j->plan.leg.gid, e) != 0)
+		return -1;
 	if (snapshot_read_only_paths(j->snapshot, &j->plan.view.read_only, e) != 0)
 		return -1;
 	if (hide_check(&j->plan, j->snapshot, e) != 0)
 		return -1;
-	if (o->pin)
-		return spine_plan(&j->plan.view, j->snapshot, getuid(), getgid(), e);
-	return writable_plan(&j->plan, j->snapshot, env, e);
+	return o->pin ? spine_plan(&j->plan.view, j->snapshot, j->plan.leg.uid, j->plan.leg.gid, e)
+	              : 0;
 }
 
 /* What has to be known before the leg starts. */
@@ -172,7 +171,7 @@ open_sweep(struct job *j, struct error *e)
 
 	if (asked == SWEEP_OFF || (asked == SWEEP_DEFAULT && has_pid_namespace(j->options)))
 		return 0;
-	return sweep_scope_open(&j->sweep, e);
+	return sweep_scope_open(&j->sweep, j->plan.leg.uid, e);
 }
 
 /* Before the leg's output is drained: what left its tree may hold that as well. */
@@ -209,7 +208,7 @@ provide(void *arg, int reaper_pidfd, struct error *e)
 	if (j->options->isolation == ISOLATION_NAMESPACE)
 		j->out->held =
 		    snapshot_hold(j->snapshot, j->status.path != NULL ? status_index(j) : SIZE_MAX);
-	return janitor_start(&j->janitor, j->snapshot, reaper_pidfd, e);
+	return janitor_start(&j->janitor, j->snapshot, &j->cgroup, reaper_pidfd, e);
 }
 
 static bool
@@ -231,20 +230,18 @@ run_leg(struct job *j, struct error *e)
 	    .view = &j->plan.view,
 	    .argv = j->options->command,
 	    .envp = j->plan.leg_env,
-	    .uid = getuid(),
-	    .gid = getgid(),
+	    .kind = j->plan.leg.kind,
+	    .uid = j->plan.leg.uid,
+	    .gid = j->plan.leg.gid,
 	    .umask = j->startup->umask,
 	    .nofile = j->startup->nofile,
 	};
 	const struct meanwhile meanwhile = {
 	    .work = provide, .attacked = is_attacked, .gone = sweep_up, .arg = j};
 
-	if (bringout_begin(&j->bringout, &j->plan.view, leg.uid, leg.gid, e) != 0)
-		return -1;
 	j->out->isolation = j->options->isolation;
 	j->out->scopes = j->plan.scopes;
 	j->out->limits = j->options->limits;
-	j->out->neutralizes = j->plan.neutralizes;
 	j->out->keeps_output = leg.confined && (!j->options->quiet || j->status.fd >= 0);
 	return supervise(&leg, &j->options->limits, &meanwhile, &j->life, j->out, e);
 }
@@ -338,31 +335,13 @@ publish(const struct job *j)
 	override_status(out, EXIT_RESTORE);
 }
 
-static bool
-hides(const struct view *v, const char *part)
-{
-	for (size_t i = 0; i < v->hidden.count; i++)
-		if (strstr(v->hidden.list[i].path, part) != NULL)
-			return true;
-	return false;
-}
-
 /* A leg that failed by itself may have missed what its view took away. */
 static void
 find_hint(const struct job *j)
 {
 	struct outcome *out = j->out;
-	const struct options *o = j->options;
-	const struct view *v = &j->plan.view;
 	const struct hints_facts facts = {
-	    .tier = o->isolation == ISOLATION_LANDLOCK ? HINTS_LANDLOCK : HINTS_NAMESPACE,
-	    .pinned = out->view == VIEW_PIN,
-	    .strict = out->view == VIEW_STRICT,
-	    .root = o->root_leg,
-	    .user = o->user != NULL,
-	    .engines_closed = hides(v, "/docker.sock") || hides(v, "/podman") ||
-	                      hides(v, "/containerd") || hides(v, "/crio"),
-	    .buses_closed = hides(v, "/run/dbus") || hides(v, "/run/user/"),
+	    .tier = HINTS_NAMESPACE,
 	};
 
 	if (!out->keeps_output || j->life.cancelled || out->timed_out || out->overflowed)
@@ -376,50 +355,21 @@ find_hint(const struct job *j)
 		out->hint = hints_find(out->output[i].bytes, out->output[i].used, &facts);
 }
 
-/* A signal to end that came when the loop no longer looked, or 0. */
-static int
-late_cancel(void)
+/* A signal that came when the loop no longer looked is a cancel as well. */
+static void
+note_late_cancel(struct job *j)
 {
 	static const int cancels[] = {SIGINT, SIGTERM, SIGHUP};
 	sigset_t pending;
 
-	if (sigpending(&pending) != 0)
-		return 0;
-	for (size_t i = 0; i < sizeof cancels / sizeof cancels[0]; i++)
-		if (sigismember(&pending, cancels[i]) == 1)
-			return cancels[i];
-	return 0;
-}
-
-static bool
-is_told_to_end(void)
-{
-	return late_cancel() != 0;
-}
-
-/* It is a cancel as well. */
-static void
-note_late_cancel(struct job *j)
-{
-	int sig = j->life.cancelled ? 0 : late_cancel();
-
-	if (sig == 0)
+	if (j->life.cancelled || sigpending(&pending) != 0)
 		return;
-	j->out->cancel_signal = sig;
-	(void)life_on(&j->life, LIFE_CANCEL);
-}
-
-/* After the outputs are published, which nothing is to delay. */
-static void
-bring_out(struct job *j)
-{
-	const char *leave = NULL;
-
-	if (j->life.cancelled)
-		leave = "the run was cancelled";
-	else if (j->out->proof == PROOF_NONE)
-		leave = "something of the leg may be alive";
-	bringout_collect(&j->bringout, leave, is_told_to_end, &j->out->brought_out);
+	for (size_t i = 0; i < sizeof cancels / sizeof cancels[0]; i++)
+		if (sigismember(&pending, cancels[i]) == 1) {
+			j->out->cancel_signal = cancels[i];
+			(void)life_on(&j->life, LIFE_CANCEL);
+			return;
+		}
 }
 
 /* What is held on the files now was not ended with the leg. */
@@ -487,7 +437,6 @@ settle(struct job *j)
 			publish(j);
 			break;
 		case LIFE_REPORTING:
-			bring_out(j);
 			look_again(j);
 			report(j);
 			break;
@@ -527,7 +476,6 @@ run(const struct options *o, const struct startup *startup, char **env, struct o
 	    .cgroup = {.parent = -1, .dir = -1},
 	    .janitor = JANITOR_NONE,
 	    .sweep = {.procfd = -1},
-	    .bringout = BRINGOUT_NONE,
 	    .out = out};
 	int result = -1;
 
@@ -550,7 +498,6 @@ run(const struct options *o, const struct startup *startup, char **env, struct o
 	janitor_wait(&j.janitor);
 	sweep_scope_close(&j.sweep);
 	cgroup_remove(&j.cgroup);
-	bringout_end(&j.bringout);
 	snapshot_free(j.snapshot);
 	out->protected = NULL;
 	out->removed_env = NULL;

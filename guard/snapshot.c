@@ -42,6 +42,19 @@ add_content(struct snapshot *s, const struct chain_node *node, bool read_only)
 	return ptr_take(&content);
 }
 
+/* Of files that were not named only what the leg may write concerns us. */
+static int
+look_writable(const struct snapshot *s, struct content *content)
+{
+	if (!s->leg.other)
+		return 0;
+	if (rights_take(&s->leg) != 0)
+		return -1;
+	content_look_writable(content);
+	rights_give_back(&s->leg);
+	return 0;
+}
+
 ssize_t
 held_add(struct snapshot *s, struct chain_node *node, bool neighbour, bool read_only)
 {
@@ -58,7 +71,7 @@ held_add(struct snapshot *s, struct chain_node *node, bool neighbour, bool read_
 	content = find_content(s, &node->st);
 	if (content == NULL)
 		content = add_content(s, node, read_only);
-	if (content == NULL)
+	if (content == NULL || (neighbour && look_writable(s, content) != 0))
 		return -1;
 	files[s->file_count] = (struct held_file){node, content, neighbour, false};
 	return (ssize_t)s->file_count++;
@@ -178,6 +191,20 @@ snapshot_walk(struct snapshot **out, const struct guard_request *requests, size_
 err:
 	snapshot_free(s);
 	return -1;
+}
+
+int
+snapshot_for_leg(struct snapshot *s, uid_t uid, gid_t gid, struct error *e)
+{
+	if (rights_prepare(e) != 0)
+		return -1;
+	for (size_t i = 0; i < s->request_count; i++)
+		if ((s->requested[i]->st.st_mode & (S_ISUID | S_ISGID)) != 0)
+			return error_set(e, 0, "take these bits away, see chmod(1)",
+			    "%s: %s is set-user-ID or set-group-ID", s->requests[i].source,
+			    s->requested[i]->path);
+	s->leg = (struct rights){.other = true, .uid = uid, .gid = gid};
+	return 0;
 }
 
 int

@@ -46,6 +46,13 @@ int snapshot_walk(struct snapshot **out, const struct guard_request *requests, s
     bool allow_hard_links, struct error *e);
 
 /*
+ * The leg is going to be of that uid and gid, not the caller's, who is root. From here on the caller has no
+ * supplementary groups, and restoring goes by guard/rights.h. Refused: a guarded file that is set-user-ID or
+ * set-group-ID. Called between walk and record.
+ */
+int snapshot_for_leg(struct snapshot *s, uid_t uid, gid_t gid, struct error *e);
+
+/*
  * Complete it: the bytes of each file, and of every other regular file in a guarded directory. Refused:
  * a file that can't be opened for reading and writing, or that changes while it is read. Until then
  * only snapshot_read_only_paths() and snapshot_free() may be called.

@@ -335,34 +335,38 @@ are_one_file(int a, int b)
 	       sta.st_ino == stb.st_ino;
 }
 
-/* What is to be done with a stream besides passing it on. */
-static void
-listen_to(struct watch *w, size_t i)
-{
-	w->relay[i].tail = w->out->keeps_output ? &w->out->output[i] : NULL;
-	w->relay[i].neutralizer = w->out->neutralizes ? &w->out->neutralizer[i] : NULL;
-}
-
 static int
 open_relays(struct watch *w, struct leg_plan *plan)
 {
 	if (relay_open(&w->relay[0], STDOUT_FILENO, w->e) != 0)
 		return -1;
-	listen_to(w, 0);
+	w->relay[0].tail = w->out->keeps_output ? &w->out->output[0] : NULL;
 	plan->output[0] = plan->output[1] = w->relay[0].leg_end;
 	if (are_one_file(STDOUT_FILENO, STDERR_FILENO))
 		return 0;
 	if (relay_open(&w->relay[1], STDERR_FILENO, w->e) != 0)
 		return -1;
-	listen_to(w, 1);
+	w->relay[1].tail = w->out->keeps_output ? &w->out->output[1] : NULL;
 	plan->output[1] = w->relay[1].leg_end;
+	return 0;
+}
+
+/* Or the leg could not open /dev/stdout, which is a new open of its pipe. */
+static int
+give_pipes(struct watch *w, const struct leg_plan *plan)
+{
+	for (size_t i = 0; plan->kind == IDENTITY_USER && i < STREAMS; i++)
+		if (w->relay[i].leg_end >= 0 &&
+		    fchown(w->relay[i].leg_end, plan->uid, plan->gid) != 0)
+			return error_set(w->e, errno, "give root CAP_CHOWN",
+			    "can't give the leg the pipes for its output");
 	return 0;
 }
 
 static int
 start(struct watch *w, struct leg_plan *plan)
 {
-	if (open_signals(w) != 0 || open_relays(w, plan) != 0)
+	if (open_signals(w) != 0 || open_relays(w, plan) != 0 || give_pipes(w, plan) != 0)
 		return -1;
 	if (reaper_start(&w->reaper, plan, w->e) != 0)
 		return -1;
@@ -407,8 +411,7 @@ supervise(struct leg_plan *plan, const struct limits *limits, const struct meanw
 	    .meanwhile = meanwhile,
 	    .reaper = {.pid = -1, .pidfd = -1, .socket = -1},
 	    .signals = -1,
-	    .relay = {{.from = -1, .leg_end = -1, .to = -1, .stage = {-1, -1}},
-		{.from = -1, .leg_end = -1, .to = -1, .stage = {-1, -1}}},
+	    .relay = {{.from = -1, .leg_end = -1, .to = -1}, {.from = -1, .leg_end = -1, .to = -1}},
 	    .output_left = limits->max_output,
 	    .timeout_at = NEVER,
 	    .grace_at = NEVER,

@@ -147,7 +147,7 @@ ticks_since_boot(void)
 }
 
 int
-sweep_scope_open(struct sweep_scope *s, struct error *e)
+sweep_scope_open(struct sweep_scope *s, uid_t uid, struct error *e)
 {
 	static const char cure[] = "mount a proc file system there, or use --sweep off";
 	struct process self;
@@ -160,7 +160,7 @@ sweep_scope_open(struct sweep_scope *s, struct error *e)
 	/* By the link, since another namespace's /proc may have somebody else under the number. */
 	if (process_read_self(&self, s->procfd) != 0)
 		return error_set(e, errno, cure, "can't find this process in /proc");
-	s->uid = getuid();
+	s->uid = uid;
 	s->self = self.pid;
 	s->session = self.session;
 	s->since = ticks_since_boot();

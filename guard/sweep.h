@@ -4,7 +4,7 @@
  * A leg that shares the host's pid namespace can have a process started for it by a daemon, as
  * `systemd-run --user` does. No tree, session or reaper leads to such a process, so it is looked for by
  * what it can't help being. A candidate is a live process
- *   - whose real uid is the launcher's, and
+ *   - whose real uid is the leg's, and
  *   - that did not start before the leg could (start times have 10 ms, and tie),
  * without those that can't be the leg's:
  *   - the launcher, its ancestors, its children, and
@@ -53,8 +53,11 @@ struct sweep_result {
 	bool clean;             /* the last listing was settled and empty */
 };
 
-/* The caller's own scope, to be called before the leg can start, and given back in either case. */
-int sweep_scope_open(struct sweep_scope *s, struct error *e);
+/*
+ * The caller's own scope for a leg of that uid, to be called before the leg can start, and given back in
+ * either case.
+ */
+int sweep_scope_open(struct sweep_scope *s, uid_t uid, struct error *e);
 void sweep_scope_close(struct sweep_scope *s);
 
 /*

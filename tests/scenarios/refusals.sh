@@ -71,7 +71,8 @@ other_owner() {
 	kept unpublished
 }
 as_root() {
-	refusal_names='ordinary user' refused
+	refusal_names=--user refused
+	has "$work/stderr" --root-leg
 	kept unpublished
 }
 set_uid() {

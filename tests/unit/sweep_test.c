@@ -25,7 +25,7 @@ own_scope(void)
 	struct sweep_scope s;
 	struct error e = {0};
 
-	CHECK(sweep_scope_open(&s, &e) == 0);
+	CHECK(sweep_scope_open(&s, getuid(), &e) == 0);
 	CHECK(s.self == getpid() && s.session == getsid(0) && s.uid == getuid());
 	CHECK(!s.whole_machine);
 	return s;
@@ -376,7 +376,7 @@ close_proc(void)
 	/* Somebody else's /proc, or none. */
 	CHECK(umount2("/proc", MNT_DETACH) == 0);
 	e = (struct error){0};
-	CHECK(sweep_scope_open(&s, &e) == -1 && e.what[0] != '\0');
+	CHECK(sweep_scope_open(&s, getuid(), &e) == -1 && e.what[0] != '\0');
 	sweep_scope_close(&s);
 }
 

@@ -1,0 +1,267 @@
+# shellcheck shell=bash disable=SC2016,SC2034,SC2094,SC2154,SC2164
+# Started as root: --user.
+
+# The step is the ordinary user's, and the launcher root. Whatever a scenario makes itself anybody may use.
+as_step() {
+	umask 000
+	chown "$TEST_UID:$TEST_UID" "$work" "$work/workspace" "$work/home" "$work/never"
+	chown -R "$TEST_UID:$TEST_UID" "$RUNNER_TEMP"
+	remember
+}
+
+# through_user FILE FUNCTION: a scenario of another file, with the leg as the ordinary user and the launcher as root.
+through_user() {
+	# shellcheck source=/dev/null
+	source "${BASH_SOURCE[0]%/*}/$1.sh"
+	as_step
+	printf '#!/bin/bash\n[[ $1 == run ]] || exec "%s" "$@"\nshift\nexec "%s" run --user "%s" "$@"\n' \
+		"$LEGGUARD" "$LEGGUARD" "$TEST_UID" >"$work/as-user"
+	chmod 0755 "$work/as-user"
+	LEGGUARD=$work/as-user
+	"$2"
+}
+
+who_it_is() {
+	as_step
+	guard --user "$TEST_UID" -- grep -E '^(Uid:|Gid:|Groups:|Cap|NoNewPrivs:)' /proc/self/status
+	expect 0
+	same "$(grep -c 0000000000000000 "$work/stdout")" 5 "empty capability sets"
+	has "$work/stdout" $'NoNewPrivs:\t1'
+	has "$work/stdout" "$(printf 'Uid:\t%s\t%s\t%s\t%s' "$TEST_UID" "$TEST_UID" "$TEST_UID" "$TEST_UID")"
+	has "$work/stdout" "$(printf 'Gid:\t%s\t%s\t%s\t%s' "$TEST_UID" "$TEST_UID" "$TEST_UID" "$TEST_UID")"
+	same "$(sed -n 's/^Groups:[[:space:]]*//p' "$work/stdout")" "" "supplementary groups"
+	kept
+	same "$(output lane-class)" ok
+	# Nothing lies between it and the machine's ids: root's files show as root's.
+	guard --user "$TEST_UID" -- stat -c '%u' /
+	same "$(cat "$work/stdout")" 0
+	guard --user "$TEST_UID" -- readlink /proc/self/ns/user
+	same "$(cat "$work/stdout")" "$(readlink /proc/self/ns/user)"
+}
+
+no_way_back() {
+	need python3
+	as_step
+	guard --user "$TEST_UID" -- python3 -c '
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+def attempt(what, call):
+    try:
+        call()
+        print("THROUGH:", what)
+    except OSError as e:
+        print("stopped:", what, e.strerror)
+attempt("setuid", lambda: os.setuid(0))
+attempt("setresuid", lambda: os.setresuid(-1, 0, -1))
+attempt("setgid", lambda: os.setgid(0))
+attempt("setgroups", lambda: os.setgroups([0]))
+attempt("chroot", lambda: os.chroot("."))
+attempt("mknod", lambda: os.mknod("node", 0o20666, os.makedev(1, 3)))
+attempt("kill PID 1", lambda: os.kill(1, 9))
+attempt("limit PID 1", lambda: __import__("resource").prlimit(1, __import__("resource").RLIMIT_NOFILE, (0, 0)))
+def mount():
+    if libc.mount(b"none", b"/", None, 0x1000 | 0x20 | 1, None) != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+attempt("mount", mount)
+def keyring():
+    # root has put a key into its session keyring; search it
+    if libc.syscall(250, 10, -3, b"user", b"legguard-scenario", 0) < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+attempt("a key of the root session", keyring)'
+	expect 0
+	lacks "$work/stdout" THROUGH
+	(($(grep -c stopped "$work/stdout") == 10)) || fail "not all were tried"
+	need sudo
+	guard --user "$TEST_UID" -- sudo -n true
+	[[ $status != 0 ]] || fail "sudo works"
+}
+
+# A user of /etc/passwd, in a mount namespace of our own so that the machine's stays as it is.
+with_accounts() {
+	mkdir -p "$work/etc"
+	cp /etc/passwd /etc/group "$work/etc/"
+	printf 'leg-user:x:%s:%s:Leg:%s:/bin/bash\n' "$TEST_UID" 34567 "$work/home" >>"$work/etc/passwd"
+	printf 'leg-user:x:34567:\nleg-other:x:34568:leg-user\n' >>"$work/etc/group"
+	under=(unshare -m bash -c 'mount --bind "$1/etc/passwd" /etc/passwd && mount --bind "$1/etc/group" /etc/group &&
+		shift && exec "$@"' - "$work")
+}
+by_name() {
+	as_step
+	with_accounts
+	guard --user leg-user -- id
+	expect 0
+	same "$(cat "$work/stdout")" "uid=$TEST_UID(leg-user) gid=34567(leg-user) groups=34567(leg-user)"
+	guard --user leg-user:leg-other -- id -g
+	same "$(cat "$work/stdout")" 34568
+	guard --user "$TEST_UID" -- id -g
+	same "$(cat "$work/stdout")" 34567
+	guard --user "$TEST_UID:34568" -- id -g
+	same "$(cat "$work/stdout")" 34568
+	kept
+}
+environment() {
+	as_step
+	with_accounts
+	export SUDO_UID=1 SUDO_GID=1 SUDO_USER=x SUDO_COMMAND=y USER=root LOGNAME=root SHELL=/bin/false HOME=/root MAIL=z
+	guard --user leg-user -- bash -c 'echo "$HOME $USER $LOGNAME $SHELL ${MAIL-none}"; env | grep -c ^SUDO_'
+	same "$(cat "$work/stdout")" "$work/home leg-user leg-user /bin/bash none"$'\n0'
+	guard --user leg-user --setenv USER=mine -u HOME -- bash -c 'echo "$USER ${HOME-none}"'
+	same "$(cat "$work/stdout")" "mine none"
+	# A home that is the user's own stays, whatever the entry says.
+	HOME=$RUNNER_TEMP guard --user leg-user -- bash -c 'echo "$HOME"'
+	same "$(cat "$work/stdout")" "$RUNNER_TEMP"
+	under=()
+	guard --user "$TEST_UID" -- bash -c 'echo "${HOME-none} ${USER-none} ${LOGNAME-none}"'
+	same "$(cat "$work/stdout")" "none none none"
+}
+refusals() {
+	as_step
+	local words
+	while read -r words; do
+		# shellcheck disable=SC2086
+		refusal_names=--user refused --user $words
+	done <<-'EOF2'
+		root
+		0
+		0:0
+		no-such-user
+		1001:no-such-group
+		1001:0
+		1001:root
+		:1001
+		1001:
+		4294967295
+		99999999999999999999
+	EOF2
+	refusal_names=--share-pid refused --user "$TEST_UID" --share-pid
+	# Group 4 is known, and uid 4 has no entry there.
+	with_accounts
+	sed -i '/^[^:]*:[^:]*:4:/d' "$work/etc/passwd"
+	printf 'someone:x:4:\n' >>"$work/etc/group"
+	refusal_names=group refused --user 4
+	under=(setpriv --reuid "$TEST_UID" --regid "$TEST_UID" --clear-groups --)
+	refusal_names=--user refused --user "$TEST_UID"
+	has "$work/stderr" sudo
+	kept unpublished
+}
+directory_out_of_reach() {
+	as_step
+	mkdir -m 0700 "$work/private"
+	mkdir -m 0777 "$work/private/below"
+	refusal_names="$work/private" refused --user "$TEST_UID" -C "$work/private"
+	refusal_names="$work/private/below" refused --user "$TEST_UID" -C "$work/private/below"
+	has "$work/stderr" "-C"
+	kept unpublished
+}
+standard_streams() {
+	as_step
+	guard --user "$TEST_UID" -- bash -c 'echo one >/dev/stdout; echo two >/dev/stderr; echo three >/proc/self/fd/1'
+	expect 0
+	same "$(cat "$work/stdout")" $'one\nthree'
+	same "$(cat "$work/stderr")" two
+	{ guard_piped; } > >(cat >"$work/both")
+	wait $!
+	same "$(sort "$work/both")" $'one\ntwo'
+}
+guard_piped() {
+	"$LEGGUARD" run --user "$TEST_UID" -- bash -c 'echo one >/dev/stdout; echo two >/dev/stderr' 2>&1
+}
+without_unprivileged_namespaces() {
+	as_step
+	under=("$TOOLS/deny" "clone-newuser=EPERM,unshare=EPERM")
+	guard --user "$TEST_UID" -- bash -c 'echo x >>"$GITHUB_OUTPUT" && echo THROUGH; exit 5'
+	expect 5
+	lacks "$work/stdout" THROUGH
+	kept
+}
+
+scenario_as_root "--user: ids, no groups, no capabilities in any set, no_new_privs, the machine's own user namespace" who_it_is
+scenario_as_root "--user: there is no way back to root, nor to its keyrings" no_way_back
+scenario_as_root "--user takes names and numbers of users and groups" by_name
+scenario_as_root "--user: HOME, USER, LOGNAME and SHELL are the user's, sudo's variables go, --setenv counts" environment
+scenario_as_root "--user refuses root, who is unknown, half a name, --share-pid, and a caller who is not root" refusals
+scenario_as_root "--user refuses a working directory that the user can't enter" directory_out_of_reach
+scenario_as_root "--user: /dev/stdout and /dev/stderr can be opened" standard_streams
+scenario_as_root "--user needs no user namespace" without_unprivileged_namespaces
+
+# Everything that holds for an ordinary user's launcher holds for root's.
+while read -r from which; do
+	eval "user_${from//-/_}_$which() { through_user $from $which; }"
+	scenario_as_root "--user: $from: ${which//_/ }" "user_${from//-/_}_$which"
+done <<'EOF2'
+forged-lane-class late_writer
+forged-lane-class late_writer_with_time
+names by_plain_rename
+names parent_replaced
+names parent_gone
+names parent_symlink
+names parent_fifo
+names parent_file
+names parent_below
+names parent_deep
+names parent_odd_name
+names parent_decoys
+names chmod_ancestors
+names nested_rename
+names nested_unlink
+names nested_replace
+names nested_bwrap
+names own_files_stay
+names outside_replace
+names outside_remove
+names outside_directory
+names outside_symlink
+names outside_fifo
+names outside_swap
+names outside_link
+names outside_rmdir
+contents by_name
+contents by_name_single
+contents outside_rewrite
+contents outside_truncate
+contents outside_append
+contents outside_mode
+contents attributes
+contents hard_link
+contents all_changed_outside
+contents neighbours_move_on
+around append_around
+around truncate_around
+around without_waiting
+around full_queue
+around honest
+takeover mounts_hold
+takeover mounts_hold_single
+takeover pid1_out_of_reach
+takeover launcher_survives
+takeover nothing_of_the_machine_visible
+takeover abstract_sockets
+takeover read_only_option
+nested bubblewrap
+nested unshare_all
+nested everyday_tools
+reaping background
+reaping double_fork
+reaping forking
+reaping deaf
+reaping nested
+reaping many
+reaping fail_on_survivors
+reaping survivors_are_named
+reaping pipes_close
+reaping lock_released
+time-out ends
+time-out restores
+time-out reaps
+launcher-killed kill_launcher
+launcher-killed kill_launcher_none
+launcher-killed names_after_kill
+descriptors nothing_inherited
+descriptors working_directory
+cancel told_int
+cancel told_term
+janitor ancestor_replaced
+janitor directory_replaced
+janitor unconfined_contents
+leftovers own_holds
+EOF2
