@@ -97,8 +97,8 @@ cover_by_remount(const char *path)
 	return result;
 }
 
-static int
-check_read_only(const struct view_path *p, struct error *e)
+int
+readonly_check(const struct view_path *p, struct error *e)
 {
 	AUTO_FD int fd = open_checked(p, e);
 	struct statvfs fs;
@@ -127,5 +127,5 @@ readonly_cover(const struct view_path *p, struct error *e)
 			return error_set(
 			    e, errno, userns_cure(errno), "can't make %s read-only", p->path);
 	}
-	return check_read_only(p, e);
+	return readonly_check(p, e);
 }

@@ -13,4 +13,7 @@
  */
 int readonly_cover(const struct view_path *p, struct error *e);
 
+/* Only check it: that the path leads to that, and that nothing can be written there. */
+int readonly_check(const struct view_path *p, struct error *e);
+
 #endif

@@ -8,6 +8,7 @@
 #include "bindmount/mountinfo.h"
 #include "bindmount/pin.h"
 #include "bindmount/readonly.h"
+#include "bindmount/strict.h"
 #include "bindmount/userns.h"
 
 #include <errno.h>
@@ -46,36 +47,68 @@ view_paths_free(struct view_paths *v)
 	*v = (struct view_paths){0};
 }
 
+/* Which names are covered: where nothing can be written anyway, those of ways in are enough. */
+static int
+find_covered(
+    struct view_paths *v, const struct view *view, const struct mountinfo *m, struct error *e)
+{
+	if (view->writable.count > 0)
+		return strict_ways_in(v, view, m, e);
+	return alias_add_all(v, m, &view->read_only, false, e);
+}
+
+/* What lies above, and brings along what is mounted below. */
+static int
+build_frame(const struct view *view, const struct mountinfo *m, struct error *e)
+{
+	if (view->writable.count > 0)
+		return strict_build(view, e);
+	return pin_all(&view->pinned, m, e);
+}
+
+static int
+cover_all(const struct view *view, const struct view_paths *covered, struct error *e)
+{
+	for (size_t i = 0; i < covered->count; i++)
+		if (readonly_cover(&covered->list[i], e) != 0)
+			return -1;
+	return view->writable.count > 0 ? strict_check(view, e) : 0;
+}
+
+static int
+mask_hidden(const struct view *view, const struct view_paths *hidden, struct error *e)
+{
+	if (hidden->count == 0)
+		return 0;
+	if (mask_all(hidden, &view->kept, e) != 0)
+		return -1;
+	return view->fresh_proc ? 0 : mask_uncover_proc(e);
+}
+
 /*
- * Pins first, since they lie above and bring along what is mounted below; then covers, so that a mask lies
- * over them and what is kept has them. The names are found before any of it: neither pins nor covers add
- * any, and a mask would take some away.
+ * The frame first; then covers, so that a mask lies over them and what is kept has them. The names are found
+ * before any of it: neither frame nor covers add any, and a mask would take some away.
  */
 static int
 hold(const struct view *view, struct error *e)
 {
-	struct view_paths read_only = {0}, hidden = {0};
+	struct view_paths covered = {0}, hidden = {0};
 	struct mountinfo m;
-	int result;
+	int result = 0;
 
-	if (view->read_only.count + view->pinned.count + view->hidden.count == 0)
+	if (view->read_only.count + view->pinned.count + view->hidden.count +
+		view->writable.count ==
+	    0)
 		return 0;
 	if (mountinfo_read(&m) != 0)
 		return error_set(e, errno, NULL, "can't read /proc/self/mountinfo");
-	result = alias_add_all(&read_only, &m, &view->read_only, false, e);
-	if (result == 0)
-		result = alias_add_all(&hidden, &m, &view->hidden, true, e);
-	if (result == 0)
-		result = pin_all(&view->pinned, &m, e);
-	for (size_t i = 0; i < read_only.count && result == 0; i++)
-		result = readonly_cover(&read_only.list[i], e);
-	if (result == 0 && hidden.count > 0) {
-		result = mask_all(&hidden, &view->kept, e);
-		if (result == 0 && !view->fresh_proc)
-			result = mask_uncover_proc(e);
-	}
+	if (find_covered(&covered, view, &m, e) != 0 ||
+	    alias_add_all(&hidden, &m, &view->hidden, true, e) != 0 ||
+	    build_frame(view, &m, e) != 0 || cover_all(view, &covered, e) != 0 ||
+	    mask_hidden(view, &hidden, e) != 0)
+		result = -1;
 	mountinfo_free(&m);
-	view_paths_free(&read_only);
+	view_paths_free(&covered);
 	view_paths_free(&hidden);
 	return result;
 }

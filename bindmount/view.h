@@ -39,7 +39,13 @@ struct view {
 	    hidden;             /* each is masked: a directory by an empty one, anything else by an
 	                             empty file that can't be opened */
 	struct view_paths kept; /* what lies below a hidden directory and stays reachable */
-	struct view_path cwd;   /* the leg's working directory */
+	struct view_paths writable; /* if there are any the view is strict: these directories alone
+	                               can be written; see strict.h */
+	struct view_paths shown;    /* strict: what stays where it is below a private directory */
+	struct view_path temp;      /* strict: a directory that a private one stands for, or path
+	                               NULL */
+	struct view_path private;   /* that one, which lies in it */
+	struct view_path cwd;       /* the leg's working directory */
 	bool fresh_proc; /* the caller is PID 1 of a pid namespace and /proc has to show it */
 };
 

@@ -3,6 +3,7 @@
 
 #include "bindmount/cleanup.h"
 #include "guard/environment.h"
+#include "guard/writable.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,16 +19,34 @@ is_pinned(const struct view *v, const char *path)
 	return false;
 }
 
+/* Why nothing new can be made directly at path, or NULL. */
+static const char *
+obstacle(const struct view *v, const char *path)
+{
+	if (is_pinned(v, path))
+		return "is pinned: nothing new can be made directly in it";
+	if (v->writable.count == 0)
+		return NULL;
+	switch (writable_look(v, path)) {
+	case PLACE_READ_ONLY:
+		return "is read-only: no --writable names it";
+	case PLACE_NOT_THERE:
+		return "is not there: /tmp and /dev/shm are private";
+	default:
+		return NULL;
+	}
+}
+
 static void
 describe_place(FILE *out, const struct plan *p, const char *what, const char *path)
 {
 	AUTO_FREE char *real = path != NULL ? realpath(path, NULL) : NULL;
+	const char *why = real != NULL ? obstacle(&p->view, real) : NULL;
 	char text[WORD];
 
-	if (real != NULL && is_pinned(&p->view, real))
-		fprintf(out,
-		    "warning    %s (%s) is pinned: nothing new can be made directly in it\n", what,
-		    error_visible(text, sizeof text, real));
+	if (why != NULL)
+		fprintf(out, "warning    %s (%s) %s\n", what,
+		    error_visible(text, sizeof text, real), why);
 }
 
 void

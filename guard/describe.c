@@ -62,6 +62,14 @@ describe_view(FILE *out, const struct plan *p)
 		error_visible(text, sizeof text, p->view.pinned.list[i].path);
 		fprintf(out, "pin        %s\n", text);
 	}
+	for (size_t i = 0; i < p->view.writable.count; i++) {
+		error_visible(text, sizeof text, p->view.writable.list[i].path);
+		fprintf(out, "writable   %s\n", text);
+	}
+	if (p->view.temp.path != NULL) {
+		error_visible(text, sizeof text, p->view.temp.path);
+		fprintf(out, "private    %s, and what is new in it is brought out\n", text);
+	}
 	costs_describe(out, p);
 	error_visible(text, sizeof text, p->view.cwd.path);
 	fprintf(out, "directory  %s\n", text);
@@ -88,6 +96,8 @@ describe_plan(const struct plan *p, const struct snapshot *s, struct error *e)
 	for (size_t i = 0; i < p->removed_env.count; i++)
 		fprintf(out, "unset      %s\n",
 		    error_visible(word, sizeof word, p->removed_env.list[i]));
+	fprintf(out, "output     workflow commands %s\n",
+	    p->neutralizes ? "are made inert" : "pass as they are");
 	for (size_t i = 0; i < o->n_outputs; i++)
 		fprintf(
 		    out, "publish    %s\n", error_visible(word, sizeof word, o->outputs[i].name));

@@ -11,6 +11,7 @@
 #include "guard/notes.h"
 #include "guard/options.h"
 #include "guard/outcome.h"
+#include "guard/parse.h"
 #include "guard/run.h"
 #include "guard/startup.h"
 
@@ -89,6 +90,7 @@ static const struct {
 } commands[] = {
     {"attack", battery_run},
     {"doctor", doctor},
+    {"parse", parse_command},
 };
 
 static int

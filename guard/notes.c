@@ -5,6 +5,7 @@
 #include "guard/text.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,6 +122,46 @@ note_sweep(FILE *out, const struct outcome *o, bool quiet)
 	note_rest(out, o->swept.count, o->swept_total);
 }
 
+static void
+note_brought_out(FILE *out, const struct brought_out *b)
+{
+	AUTO_FREE char *where = b->where != NULL ? text_visible(b->where) : NULL;
+	AUTO_FREE char *first = b->first != NULL ? text_visible(b->first) : NULL;
+
+	if (where == NULL)
+		return;
+	fprintf(out,
+	    "legguard: %s%zu of what the leg left in RUNNER_TEMP %s not brought out but in %s",
+	    b->left >= BRINGOUT_LEFT_MAX ? "at least " : "", b->left, b->left == 1 ? "is" : "are",
+	    where);
+	if (first != NULL && b->why != NULL)
+		fprintf(out, " (%s: %s)", first, b->why);
+	fputc('\n', out);
+}
+
+static void
+note_neutralized(FILE *out, const struct outcome *o)
+{
+	const char *before = ": ";
+	uint64_t total = 0;
+
+	for (size_t i = 0; neutralize_name(i) != NULL; i++)
+		total += o->neutralizer[0].count[i] + o->neutralizer[1].count[i];
+	if (total == 0)
+		return;
+	fprintf(out, "legguard: made %" PRIu64 " workflow command%s in the leg's output inert",
+	    total, total == 1 ? "" : "s");
+	for (size_t i = 0; neutralize_name(i) != NULL; i++) {
+		uint64_t n = o->neutralizer[0].count[i] + o->neutralizer[1].count[i];
+
+		if (n == 0)
+			continue;
+		fprintf(out, "%s%s (%" PRIu64 ")", before, neutralize_name(i), n);
+		before = ", ";
+	}
+	putc('\n', out);
+}
+
 /* What --quiet leaves out as well as what it does not, in the order in which it happened. */
 static void
 note_all(FILE *out, const struct outcome *o, bool quiet)
@@ -138,6 +179,10 @@ note_all(FILE *out, const struct outcome *o, bool quiet)
 	}
 	if (!quiet)
 		note_leftovers(out, &o->leftovers);
+	if (!quiet)
+		note_brought_out(out, &o->brought_out);
+	if (!quiet)
+		note_neutralized(out, o);
 	note_sweep(out, o, quiet);
 	if (o->proof == PROOF_NONE)
 		fputs("legguard: there is no proof that everything the leg started is dead\n", out);

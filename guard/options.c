@@ -50,6 +50,7 @@ static const struct option options[] = {
     {"--max-output", 0, false, "SIZE", value_max_output, 0},
     {"--sweep", 0, false, "MODE", value_sweep, 0},
     {"--strict-files", 0, true, NULL, NULL, FIELD(strict_files)},
+    {"--workflow-commands", 0, false, "ACTION", value_workflow_commands, 0},
     {"--set-output", 0, true, "NAME=VALUE", value_set_output, 0},
     {"--no-outputs", 0, true, NULL, NULL, FIELD(no_outputs)},
     {"-C", 'C', false, "DIR", value_directory, 0},

@@ -19,6 +19,13 @@ enum isolation { ISOLATION_NAMESPACE, ISOLATION_LANDLOCK, ISOLATION_NONE };
 /* Whether processes that left the leg's tree are looked for after its end, and what becomes of them. */
 enum sweep_mode { SWEEP_DEFAULT, SWEEP_OFF, SWEEP_REPORT, SWEEP_KILL };
 
+/* What happens to workflow commands in the leg's output. */
+enum workflow_commands {
+	WORKFLOW_COMMANDS_DEFAULT,
+	WORKFLOW_COMMANDS_NEUTRALIZE,
+	WORKFLOW_COMMANDS_PASS
+};
+
 /* A list of strings that point into argv. */
 struct words {
 	const char **list;
@@ -47,14 +54,15 @@ struct options {
 	struct words writable;     /* --writable PATH: strict if there is any */
 	bool allow_hard_links;
 	enum isolation isolation;
-	const char *user;       /* --user USER[:GROUP], or NULL */
-	bool root_leg;          /* --root-leg */
-	bool share_pid;         /* --share-pid: no pid namespace of the leg's own */
-	const char *cgroup;     /* --cgroup DIR, or NULL */
-	struct limits limits;   /* --timeout, --signal, --kill-after, --max-output */
-	enum sweep_mode sweep;  /* --sweep */
-	bool strict_files;      /* --strict-files */
-	struct output *outputs; /* --set-output */
+	const char *user;      /* --user USER[:GROUP], or NULL */
+	bool root_leg;         /* --root-leg */
+	bool share_pid;        /* --share-pid: no pid namespace of the leg's own */
+	const char *cgroup;    /* --cgroup DIR, or NULL */
+	struct limits limits;  /* --timeout, --signal, --kill-after, --max-output */
+	enum sweep_mode sweep; /* --sweep */
+	bool strict_files;     /* --strict-files */
+	enum workflow_commands workflow_commands; /* --workflow-commands */
+	struct output *outputs;                   /* --set-output */
 	size_t n_outputs;
 	bool no_outputs;
 	const char *directory; /* -C, or NULL */

@@ -26,6 +26,8 @@ outcome_free(struct outcome *o)
 	processes_free(&o->swept);
 	for (size_t i = 0; i < sizeof o->output / sizeof o->output[0]; i++)
 		tail_free(&o->output[i]);
+	free(o->brought_out.where);
+	free(o->brought_out.first);
 	free(o->survivors);
 	o->survivors = NULL;
 	o->n_survivors = 0;

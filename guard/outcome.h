@@ -3,11 +3,13 @@
 #define GUARD_OUTCOME_H
 
 #include "bindmount/error.h"
+#include "guard/bringout.h"
 #include "guard/findings.h"
 #include "guard/lane.h"
 #include "guard/leftovers.h"
 #include "guard/limits.h"
 #include "guard/options.h"
+#include "guard/neutralize.h"
 #include "guard/process.h"
 #include "guard/protected.h"
 #include "guard/tail.h"
@@ -64,10 +66,13 @@ struct outcome {
 	bool held; /* the guarded files had leases, the directories above them were watched */
 	bool keeps_output;     /* asked for: the end of the leg's stdout and stderr */
 	struct tail output[2]; /* if it was; stderr's is empty where both are one pipe */
-	const char *hint;      /* why the leg may have failed, or NULL; constant */
+	bool neutralizes;      /* asked for: workflow commands in the leg's output are made inert */
+	struct neutralizer neutralizer[2]; /* of stdout and stderr; their counts */
+	const char *hint;                  /* why the leg may have failed, or NULL; constant */
 	const struct protected
 	    *protected; /* not owned, as the next: NULL but while the run's plan is there */
 	const struct words *removed_env;
+	struct brought_out brought_out;
 	bool published;
 	bool restore_failed; /* something could not be put back or published; error says what */
 	struct error error;  /* the first guard failure, or empty */

@@ -145,13 +145,22 @@ check_supported(const struct options *o, struct error *e)
 		missing = "--isolation landlock";
 	else if (o->allow_socket.count > 0)
 		missing = "--allow-socket";
-	else if (o->writable.count > 0)
-		missing = "--writable";
 	else if (o->root_leg)
 		missing = "--root-leg";
 	if (missing == NULL)
 		return 0;
 	return error_set(e, 0, "leave it out", "%s is not supported by this version", missing);
+}
+
+/* Under the runner, unless told otherwise. */
+static bool
+neutralizes(const struct options *o, char *const *env)
+{
+	const char *actions = environment_get(env, "GITHUB_ACTIONS");
+
+	if (o->workflow_commands != WORKFLOW_COMMANDS_DEFAULT)
+		return o->workflow_commands == WORKFLOW_COMMANDS_NEUTRALIZE;
+	return actions != NULL && strcmp(actions, "true") == 0;
 }
 
 static int
@@ -190,6 +199,7 @@ plan_make(struct plan *p, char *const *env, struct error *e)
 		return -1;
 	if (plan_environment(p, env, e) != 0)
 		return -1;
+	p->neutralizes = neutralizes(o, env);
 	p->scopes =
 	    o->isolation == ISOLATION_NAMESPACE && sys_landlock_abi() >= SYS_LANDLOCK_SCOPE_ABI;
 	return 0;
@@ -253,6 +263,10 @@ plan_free(struct plan *p)
 	protected_free(&p->protected);
 	view_paths_free(&p->view.read_only);
 	view_paths_free(&p->view.pinned);
+	view_paths_free(&p->view.writable);
+	view_paths_free(&p->view.shown);
+	free(p->view.temp.path);
+	free(p->view.private.path);
 	view_paths_free(&p->view.hidden);
 	view_paths_free(&p->view.kept);
 	free(p->hidden_for.list);

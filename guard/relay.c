@@ -59,7 +59,7 @@ relay_open(struct relay *r, int to, struct error *e)
 {
 	int ends[2];
 
-	*r = (struct relay){.from = -1, .leg_end = -1, .to = -1};
+	*r = (struct relay){.from = -1, .leg_end = -1, .to = -1, .stage = {-1, -1}};
 	if (choose_way(r, to) != 0)
 		return error_set(e, errno, NULL, "can't examine descriptor %d", to);
 	if (pipe2(ends, O_CLOEXEC) != 0)
@@ -104,17 +104,48 @@ ready(int fd, short events)
 	return poll(&p, 1, 0) > 0 ? p.revents : 0;
 }
 
+/*
+ * To a pipe that others share, and that is blocking for all of them: no write can be told not to wait, but a splice
+ * from a pipe of our own can.
+ */
 static ssize_t
-write_some(const struct relay *r)
+write_staged(struct relay *r, const char *bytes, size_t size)
 {
+	ssize_t n;
+
+	if (r->stage[0] < 0) {
+		if (pipe2(r->stage, O_CLOEXEC | O_NONBLOCK) != 0)
+			return -1;
+		(void)fcntl(r->stage[1], F_SETPIPE_SZ, RELAY_PIPE_BYTES);
+	}
+	if (r->staged == 0) {
+		n = write(r->stage[1], bytes, size);
+		if (n < 0)
+			return -1;
+		r->staged = (size_t)n;
+	}
+	n = splice(r->stage[0], NULL, r->to, NULL, r->staged, SPLICE_F_NONBLOCK);
+	if (n > 0)
+		r->staged -= (size_t)n;
+	return n;
+}
+
+static ssize_t
+write_some(struct relay *r)
+{
+	const char *bytes = r->held + r->held_at;
+
 	if (r->socket)
-		return send(r->to, r->held, r->held_size, MSG_DONTWAIT | MSG_NOSIGNAL);
+		return send(r->to, bytes, r->held_size, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (r->splices && r->may_wait)
+		return write_staged(r, bytes, r->held_size);
 	if (ready(r->to, POLLOUT) == 0) {
 		errno = EAGAIN;
 		return -1;
 	}
-	return r->may_wait ? bounded_write(r->to, r->held, r->held_size)
-	                   : write(r->to, r->held, r->held_size);
+	return r->may_wait
+	           ? bounded_write(r->to, bytes, r->held_size < PIPE_BUF ? r->held_size : PIPE_BUF)
+	           : write(r->to, bytes, r->held_size);
 }
 
 /* Write what is held. -1 with errno if something is still held then. */
@@ -128,10 +159,53 @@ write_held(struct relay *r)
 			return -1;
 		if (n > 0) {
 			r->held_size -= (size_t)n;
-			memmove(r->held, r->held + n, r->held_size);
+			r->held_at += (size_t)n;
 		}
 	}
+	r->held_at = 0;
 	return 0;
+}
+
+/* Room for what is read and for what it becomes. */
+static int
+make_room(struct relay *r)
+{
+	if (r->held == NULL)
+		r->held = malloc(
+		    r->neutralizer != NULL ? NEUTRALIZE_ROOM(RELAY_PIPE_BYTES) : r->held_room);
+	if (r->neutralizer != NULL && r->raw == NULL)
+		r->raw = malloc(RELAY_PIPE_BYTES);
+	return r->held == NULL || (r->neutralizer != NULL && r->raw == NULL) ? -1 : 0;
+}
+
+/* Read a little into what is held. Returns like read(2). */
+static ssize_t
+take(struct relay *r, size_t limit)
+{
+	size_t room = r->neutralizer != NULL ? RELAY_PIPE_BYTES : r->held_room;
+	char *into = r->neutralizer != NULL ? r->raw : r->held;
+	ssize_t n = read(r->from, into, limit < room ? limit : room);
+
+	if (n <= 0)
+		return n;
+	if (r->tail != NULL)
+		tail_add(r->tail, into, (size_t)n);
+	r->held_size = r->neutralizer != NULL ? neutralize(r->neutralizer, into, (size_t)n, r->held)
+	                                      : (size_t)n;
+	return n;
+}
+
+/* The stream has ended: what that makes. -1 with errno if it can't be written now. */
+static int
+finish(struct relay *r)
+{
+	if (r->neutralizer != NULL && !r->finished) {
+		r->finished = true;
+		if (make_room(r) != 0)
+			return -1;
+		r->held_size = neutralize_end(r->neutralizer, r->held);
+	}
+	return write_held(r);
 }
 
 /* Read a little and write it. Returns like splice(2), counting what was read. */
@@ -140,19 +214,12 @@ copy(struct relay *r, size_t limit)
 {
 	ssize_t n;
 
-	if (r->held == NULL && (r->held = malloc(r->held_room)) == NULL)
+	if (make_room(r) != 0 || write_held(r) != 0)
 		return -1;
-	if (write_held(r) != 0)
+	n = take(r, limit);
+	if (n > 0 && write_held(r) != 0 && errno != EAGAIN)
 		return -1;
-	n = read(r->from, r->held, limit < r->held_room ? limit : r->held_room);
-	if (n > 0) {
-		r->held_size = (size_t)n;
-		if (r->tail != NULL)
-			tail_add(r->tail, r->held, (size_t)n);
-		if (write_held(r) != 0 && errno != EAGAIN)
-			return -1;
-	}
-	return n;
+	return n == 0 ? finish(r) : n;
 }
 
 /* splice(2), and the tail knows what passes. */
@@ -174,7 +241,7 @@ splice_on(const struct relay *r, size_t limit)
 static ssize_t
 move(struct relay *r, size_t limit)
 {
-	if (r->splices) {
+	if (r->splices && r->neutralizer == NULL) {
 		ssize_t n = splice_on(r, limit);
 
 		if (n >= 0 || errno != EINVAL)
@@ -200,18 +267,13 @@ drop(struct relay *r)
 
 	for (int i = 0; i < ROUNDS && n > 0; i++)
 		n = read(r->from, buffer, sizeof buffer);
-	return n == 0 ? end(r) : RELAY_AGAIN;
-}
-
-/* The limit is used up: one more byte is too much, the end is not. */
-static enum relay_result
-at_limit(struct relay *r)
-{
-	short now = ready(r->from, POLLIN);
-
-	if ((now & POLLIN) != 0)
-		return RELAY_LIMIT;
-	return (now & POLLHUP) != 0 ? end(r) : RELAY_AGAIN;
+	if (n != 0)
+		return RELAY_AGAIN;
+	/* As far as somebody takes it, and nothing is stuck before it. */
+	r->held_size = 0;
+	if (r->staged == 0)
+		(void)finish(r);
+	return end(r);
 }
 
 /* Why nothing could be moved. */
@@ -230,6 +292,19 @@ stuck(struct relay *r)
 	r->wants_room = r->held_size > 0 || (now & POLLIN) != 0;
 	/* splice(2) says EAGAIN for a full pipe before it looks whether there is anything to move. */
 	return !r->wants_room && (now & POLLHUP) != 0 ? end(r) : RELAY_AGAIN;
+}
+
+/* The limit is used up: one more byte is too much, the end is not. */
+static enum relay_result
+at_limit(struct relay *r)
+{
+	short now = ready(r->from, POLLIN);
+
+	if ((now & POLLIN) != 0)
+		return RELAY_LIMIT;
+	if ((now & POLLHUP) == 0)
+		return RELAY_AGAIN;
+	return finish(r) == 0 ? end(r) : stuck(r);
 }
 
 enum relay_result
@@ -265,6 +340,9 @@ relay_close(struct relay *r)
 	fd_drop(&r->leg_end);
 	if (r->own_to)
 		fd_drop(&r->to);
+	fd_drop(&r->stage[0]);
+	fd_drop(&r->stage[1]);
 	free(r->held);
-	r->held = NULL;
+	free(r->raw);
+	r->held = r->raw = NULL;
 }

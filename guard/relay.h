@@ -10,6 +10,7 @@
 #define GUARD_RELAY_H
 
 #include "bindmount/error.h"
+#include "guard/neutralize.h"
 #include "guard/tail.h"
 
 #include <poll.h>
@@ -30,8 +31,15 @@ struct relay {
 	bool wants_room; /* `to` was full: wait for it, not for the leg */
 	bool discard;    /* read and drop */
 	char *held;      /* where bytes can't be spliced: read, and not written yet; owned */
-	size_t held_size, held_room;
+	size_t held_at, held_size, held_room;
 	struct tail *tail; /* gets the end of what passes, unless NULL; the caller's */
+	struct neutralizer
+	    *neutralizer; /* what passes goes through it, unless NULL; the caller's */
+	char *raw;        /* what goes into it; owned */
+	bool finished;    /* it has been told of the end */
+	int stage
+	    [2]; /* a pipe of our own, where writing to `to` would block and splicing does not */
+	size_t staged;
 };
 
 enum relay_result {

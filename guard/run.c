@@ -2,6 +2,7 @@
 #include "guard/run.h"
 
 #include "bindmount/cleanup.h"
+#include "guard/bringout.h"
 #include "guard/cgroup.h"
 #include "guard/describe.h"
 #include "guard/hide.h"
@@ -15,6 +16,7 @@
 #include "guard/statusfile.h"
 #include "guard/supervise.h"
 #include "guard/sweep.h"
+#include "guard/writable.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -35,6 +37,7 @@ struct job {
 	struct cgroup cgroup;
 	struct janitor janitor;
 	struct sweep_scope sweep;
+	struct bringout bringout;
 	struct outcome *out;
 };
 
@@ -139,8 +142,9 @@ prepare(struct job *j, char **env, struct error *e)
 		return -1;
 	if (hide_check(&j->plan, j->snapshot, e) != 0)
 		return -1;
-	return o->pin ? spine_plan(&j->plan.view, j->snapshot, j->plan.leg.uid, j->plan.leg.gid, e)
-	              : 0;
+	if (o->pin)
+		return spine_plan(&j->plan.view, j->snapshot, j->plan.leg.uid, j->plan.leg.gid, e);
+	return writable_plan(&j->plan, j->snapshot, env, e);
 }
 
 /* What has to be known before the leg starts. */
@@ -239,9 +243,12 @@ run_leg(struct job *j, struct error *e)
 	const struct meanwhile meanwhile = {
 	    .work = provide, .attacked = is_attacked, .gone = sweep_up, .arg = j};
 
+	if (bringout_begin(&j->bringout, &j->plan.view, leg.uid, leg.gid, e) != 0)
+		return -1;
 	j->out->isolation = j->options->isolation;
 	j->out->scopes = j->plan.scopes;
 	j->out->limits = j->options->limits;
+	j->out->neutralizes = j->plan.neutralizes;
 	j->out->keeps_output = leg.confined && (!j->options->quiet || j->status.fd >= 0);
 	return supervise(&leg, &j->options->limits, &meanwhile, &j->life, j->out, e);
 }
@@ -335,13 +342,31 @@ publish(const struct job *j)
 	override_status(out, EXIT_RESTORE);
 }
 
+static bool
+hides(const struct view *v, const char *part)
+{
+	for (size_t i = 0; i < v->hidden.count; i++)
+		if (strstr(v->hidden.list[i].path, part) != NULL)
+			return true;
+	return false;
+}
+
 /* A leg that failed by itself may have missed what its view took away. */
 static void
 find_hint(const struct job *j)
 {
 	struct outcome *out = j->out;
+	const struct options *o = j->options;
+	const struct view *v = &j->plan.view;
 	const struct hints_facts facts = {
-	    .tier = HINTS_NAMESPACE,
+	    .tier = o->isolation == ISOLATION_LANDLOCK ? HINTS_LANDLOCK : HINTS_NAMESPACE,
+	    .pinned = out->view == VIEW_PIN,
+	    .strict = out->view == VIEW_STRICT,
+	    .root = o->root_leg,
+	    .user = o->user != NULL,
+	    .engines_closed = hides(v, "/docker.sock") || hides(v, "/podman") ||
+	                      hides(v, "/containerd") || hides(v, "/crio"),
+	    .buses_closed = hides(v, "/run/dbus") || hides(v, "/run/user/"),
 	};
 
 	if (!out->keeps_output || j->life.cancelled || out->timed_out || out->overflowed)
@@ -355,21 +380,50 @@ find_hint(const struct job *j)
 		out->hint = hints_find(out->output[i].bytes, out->output[i].used, &facts);
 }
 
-/* A signal that came when the loop no longer looked is a cancel as well. */
-static void
-note_late_cancel(struct job *j)
+/* A signal to end that came when the loop no longer looked, or 0. */
+static int
+late_cancel(void)
 {
 	static const int cancels[] = {SIGINT, SIGTERM, SIGHUP};
 	sigset_t pending;
 
-	if (j->life.cancelled || sigpending(&pending) != 0)
-		return;
+	if (sigpending(&pending) != 0)
+		return 0;
 	for (size_t i = 0; i < sizeof cancels / sizeof cancels[0]; i++)
-		if (sigismember(&pending, cancels[i]) == 1) {
-			j->out->cancel_signal = cancels[i];
-			(void)life_on(&j->life, LIFE_CANCEL);
-			return;
-		}
+		if (sigismember(&pending, cancels[i]) == 1)
+			return cancels[i];
+	return 0;
+}
+
+static bool
+is_told_to_end(void)
+{
+	return late_cancel() != 0;
+}
+
+/* It is a cancel as well. */
+static void
+note_late_cancel(struct job *j)
+{
+	int sig = j->life.cancelled ? 0 : late_cancel();
+
+	if (sig == 0)
+		return;
+	j->out->cancel_signal = sig;
+	(void)life_on(&j->life, LIFE_CANCEL);
+}
+
+/* After the outputs are published, which nothing is to delay. */
+static void
+bring_out(struct job *j)
+{
+	const char *leave = NULL;
+
+	if (j->life.cancelled)
+		leave = "the run was cancelled";
+	else if (j->out->proof == PROOF_NONE)
+		leave = "something of the leg may be alive";
+	bringout_collect(&j->bringout, leave, is_told_to_end, &j->out->brought_out);
 }
 
 /* What is held on the files now was not ended with the leg. */
@@ -437,6 +491,7 @@ settle(struct job *j)
 			publish(j);
 			break;
 		case LIFE_REPORTING:
+			bring_out(j);
 			look_again(j);
 			report(j);
 			break;
@@ -476,6 +531,7 @@ run(const struct options *o, const struct startup *startup, char **env, struct o
 	    .cgroup = {.parent = -1, .dir = -1},
 	    .janitor = JANITOR_NONE,
 	    .sweep = {.procfd = -1},
+	    .bringout = BRINGOUT_NONE,
 	    .out = out};
 	int result = -1;
 
@@ -498,6 +554,7 @@ run(const struct options *o, const struct startup *startup, char **env, struct o
 	janitor_wait(&j.janitor);
 	sweep_scope_close(&j.sweep);
 	cgroup_remove(&j.cgroup);
+	bringout_end(&j.bringout);
 	snapshot_free(j.snapshot);
 	out->protected = NULL;
 	out->removed_env = NULL;

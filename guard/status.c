@@ -158,6 +158,27 @@ leftovers(const struct leftovers *l)
 	return list;
 }
 
+/* By name; null if they pass. */
+static json_t *
+neutralized_or_null(const struct outcome *o)
+{
+	json_t *object;
+
+	if (!o->neutralizes)
+		return json_null();
+	object = json_object();
+	for (size_t i = 0; object != NULL && neutralize_name(i) != NULL; i++) {
+		uint64_t n = o->neutralizer[0].count[i] + o->neutralizer[1].count[i];
+
+		if (n > 0 && json_object_set_new(
+				 object, neutralize_name(i), json_integer((json_int_t)n)) != 0) {
+			json_decref(object);
+			object = NULL;
+		}
+	}
+	return object;
+}
+
 /*
  * The object's keys, in groups, a line each. To add one, give it a line in the group it belongs to; each function
  * returns a new object or NULL without memory.
@@ -171,9 +192,9 @@ left_out(const struct protected *p)
 		const struct protected_path *one = &p->list[i];
 
 		if (one->left_out != NULL)
-			list = append(list, json_pack("{s:o, s:s, s:s}", "path",
-						untrusted(one->path), "what", one->why, "why",
-						one->left_out));
+			list =
+			    append(list, json_pack("{s:o, s:s, s:s}", "path", untrusted(one->path),
+					     "what", one->why, "why", one->left_out));
 	}
 	return list;
 }
@@ -187,8 +208,7 @@ protected_or_null(const struct protected *p)
 		return json_null();
 	for (size_t i = 0; i < p->count; i++)
 		count += p->list[i].left_out == NULL;
-	return json_pack(
-	    "{s:I, s:o}", "count", (json_int_t)count, "left_out", left_out(p));
+	return json_pack("{s:I, s:o}", "count", (json_int_t)count, "left_out", left_out(p));
 }
 
 static json_t *
@@ -199,6 +219,15 @@ removed_env(const struct words *names)
 	for (size_t i = 0; list != NULL && names != NULL && i < names->count; i++)
 		list = append(list, untrusted(names->list[i]));
 	return list;
+}
+
+static json_t *
+brought_out_or_null(const struct brought_out *b)
+{
+	if (!b->tried)
+		return json_null();
+	return json_pack("{s:I, s:I, s:o}", "moved", (json_int_t)b->moved, "left",
+	    (json_int_t)b->left, "where", untrusted(b->where));
 }
 
 /* clang-format off */
@@ -246,10 +275,12 @@ end_keys(const struct outcome *o)
 static json_t *
 file_keys(const struct outcome *o)
 {
-	return json_pack("{s:b, s:o, s:o, s:b, s:o}",
+	return json_pack("{s:b, s:o, s:o, s:o, s:o, s:b, s:o}",
 	    "tampered", o->findings.count > 0,
 	    "findings", findings(&o->findings),
 	    "leftovers", leftovers(&o->leftovers),
+	    "brought_out", brought_out_or_null(&o->brought_out),
+	    "neutralized", neutralized_or_null(o),
 	    "published", o->published,
 	    "error", error_or_null(&o->error));
 }

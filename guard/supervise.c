@@ -335,18 +335,26 @@ are_one_file(int a, int b)
 	       sta.st_ino == stb.st_ino;
 }
 
+/* What is to be done with a stream besides passing it on. */
+static void
+listen_to(struct watch *w, size_t i)
+{
+	w->relay[i].tail = w->out->keeps_output ? &w->out->output[i] : NULL;
+	w->relay[i].neutralizer = w->out->neutralizes ? &w->out->neutralizer[i] : NULL;
+}
+
 static int
 open_relays(struct watch *w, struct leg_plan *plan)
 {
 	if (relay_open(&w->relay[0], STDOUT_FILENO, w->e) != 0)
 		return -1;
-	w->relay[0].tail = w->out->keeps_output ? &w->out->output[0] : NULL;
+	listen_to(w, 0);
 	plan->output[0] = plan->output[1] = w->relay[0].leg_end;
 	if (are_one_file(STDOUT_FILENO, STDERR_FILENO))
 		return 0;
 	if (relay_open(&w->relay[1], STDERR_FILENO, w->e) != 0)
 		return -1;
-	w->relay[1].tail = w->out->keeps_output ? &w->out->output[1] : NULL;
+	listen_to(w, 1);
 	plan->output[1] = w->relay[1].leg_end;
 	return 0;
 }
@@ -411,7 +419,8 @@ supervise(struct leg_plan *plan, const struct limits *limits, const struct meanw
 	    .meanwhile = meanwhile,
 	    .reaper = {.pid = -1, .pidfd = -1, .socket = -1},
 	    .signals = -1,
-	    .relay = {{.from = -1, .leg_end = -1, .to = -1}, {.from = -1, .leg_end = -1, .to = -1}},
+	    .relay = {{.from = -1, .leg_end = -1, .to = -1, .stage = {-1, -1}},
+		{.from = -1, .leg_end = -1, .to = -1, .stage = {-1, -1}}},
 	    .output_left = limits->max_output,
 	    .timeout_at = NEVER,
 	    .grace_at = NEVER,

@@ -76,6 +76,19 @@ value_isolation(struct options *o, const char *value, struct error *e)
 	return 0;
 }
 
+int
+value_workflow_commands(struct options *o, const char *value, struct error *e)
+{
+	if (strcmp(value, "neutralize") == 0)
+		o->workflow_commands = WORKFLOW_COMMANDS_NEUTRALIZE;
+	else if (strcmp(value, "pass") == 0)
+		o->workflow_commands = WORKFLOW_COMMANDS_PASS;
+	else
+		return error_set(
+		    e, 0, "use neutralize or pass", "--workflow-commands %s is unknown", value);
+	return 0;
+}
+
 static int
 check_output(const struct options *o, const char *name, struct error *e)
 {

@@ -16,7 +16,7 @@ fail() {
 	done
 	local f
 	for f in "$work/stdout" "$work/stderr"; do
-		[[ -s $f ]] && head -n 30 "$f" | sed "s|^|    ${f##*/}: |" >&2
+		[[ -s $f ]] && head -n 30 "$f" | cut -c -400 | sed "s|^|    ${f##*/}: |" >&2
 	done
 	exit 1
 }
@@ -215,4 +215,21 @@ child_of() {
 		[[ $comm != "$2" ]] || { echo "$pid"; return; }
 	done
 	return 1
+}
+
+# observed COMMAND...: run it while somebody outside looks at the guarded files all the time; sets $seen to 0 if
+# they were the same each time.
+observed() {
+	mkfifo "$work/ready"
+	"$TOOLS/observe" "$work/ready" "$GITHUB_OUTPUT" "$GITHUB_ENV" "$outer_output" >"$work/seen" &
+	local observer=$!
+	await "$work/ready"
+	"$@"
+	kill "$observer"
+	seen=0
+	wait "$observer" || seen=$?
+	rm "$work/ready"
+}
+unchanged() {
+	[[ $seen == 0 ]] || fail "somebody outside saw a change: $(cat "$work/seen")"
 }

@@ -1,23 +1,6 @@
 # shellcheck shell=bash disable=SC2016,SC2034,SC2154,SC2164
 # --pin: no name above a guarded file can be changed, not even for an instant; below that all goes on.
 
-# observed COMMAND...: run it while somebody outside looks at the guarded files all the time; sets $seen to 0 if
-# they were the same each time.
-observed() {
-	mkfifo "$work/ready"
-	"$TOOLS/observe" "$work/ready" "$GITHUB_OUTPUT" "$GITHUB_ENV" "$outer_output" >"$work/seen" &
-	local observer=$!
-	await "$work/ready"
-	"$@"
-	kill "$observer"
-	seen=0
-	wait "$observer" || seen=$?
-	rm "$work/ready"
-}
-unchanged() {
-	[[ $seen == 0 ]] || fail "somebody outside saw a change: $(cat "$work/seen")"
-}
-
 every_name() {
 	mkdir -p "$work/sibling" "$RUNNER_TEMP/beside"
 	observed guard --no-outputs --pin --status "$work/status.json" -- \

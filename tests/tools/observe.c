@@ -37,10 +37,13 @@ end(int sig)
 static void
 look_at(struct look *l, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK);
 	struct stat st;
 	ssize_t n;
+	int fd;
 
+	/* Not to hang on a FIFO in its place; a lease that is being given up is nothing to see. */
+	while ((fd = open(path, O_RDONLY | O_NONBLOCK)) == -1 && errno == EAGAIN)
+		continue;
 	l->error = fd == -1 || fstat(fd, &st) == -1 ? errno : 0;
 	if (l->error == 0) {
 		l->dev = st.st_dev;

@@ -9,6 +9,7 @@
 #include "guard/utf8.h"
 #include "tests/unit/runner.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,6 +192,143 @@ well_formed_text_without_replacement_is_faithful(void **state)
 		assert_false(utf8_is_faithful(bad[i].text, bad[i].size));
 }
 
+static void
+print_piece(FILE *out, const char *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (c == '\\' || c == '|')
+			fprintf(out, "\\%c", c);
+		else if (c == '\n' || c == '\r' || c == '\t')
+			fprintf(out, "\\%c", c == '\n' ? 'n' : c == '\r' ? 'r' : 't');
+		else if (c < 0x20 || c >= 0x7f)
+			fprintf(out, "\\x%02x", c);
+		else
+			putc(c, out);
+	}
+}
+
+struct listing {
+	FILE *out;
+	size_t n;
+};
+
+static int
+list_entry(void *arg, const struct grammar_entry *e)
+{
+	struct listing *l = arg;
+
+	if (l->n++ > 0)
+		fputs(" | ", l->out);
+	print_piece(l->out, e->name, e->name_size);
+	fputs(e->heredoc ? " << " : " = ", l->out);
+	print_piece(l->out, e->value, e->value_size);
+	return 0;
+}
+
+/* What is made of it, fed in pieces of that size. */
+static char *
+list(const char *text, size_t size, size_t piece)
+{
+	struct listing l = {0};
+	struct grammar g = {.kind = GRAMMAR_PAIRS, .entry = list_entry, .arg = &l};
+	char *result = NULL;
+	size_t n;
+	int failed = 0;
+
+	l.out = open_memstream(&result, &n);
+	for (size_t at = 0; at < size && failed == 0; at += piece)
+		failed = grammar_feed(&g, text + at, size - at < piece ? size - at : piece);
+	if (failed != 0 || grammar_end(&g) != 0) {
+		char *message = grammar_message(&g, &n);
+		size_t length = n;
+
+		fputs(l.n > 0 ? " | ! " : "! ", l.out);
+		print_piece(l.out, message, length);
+		free(message);
+	}
+	fclose(l.out);
+	grammar_free(&g);
+	return result;
+}
+
+static void
+every_rule_of_the_runner_is_kept_however_the_file_is_cut(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t size;
+		const char *expected;
+	} cases[] = {
+#define CASE(text, expected) {text, sizeof text - 1, expected},
+#include "tests/unit/grammar_cases.h"
+#undef CASE
+	};
+
+	(void)state;
+	assert_true(COUNT(cases) >= 150);
+	for (size_t i = 0; i < COUNT(cases); i++)
+		for (size_t piece = 1; piece <= cases[i].size + 1; piece++) {
+			char *made = list(cases[i].text, cases[i].size, piece);
+
+			if (strcmp(made, cases[i].expected) != 0)
+				fail_msg("case %zu in pieces of %zu: %s, not %s", i, piece, made,
+				    cases[i].expected);
+			free(made);
+		}
+}
+
+static int
+list_path(void *arg, const struct grammar_entry *e)
+{
+	FILE *out = arg;
+
+	fprintf(out, "%zu:", e->line);
+	print_piece(out, e->value, e->value_size);
+	putc(';', out);
+	return 0;
+}
+
+static void
+path_files_are_split_at_every_line_end(void **state)
+{
+	static const struct {
+		const char *text, *expected;
+	} cases[] = {
+	    {"", ""},
+	    {"/a", "1:/a;"},
+	    {"/a\n/b\n", "1:/a;2:/b;"},
+	    {"/a\r\n/b\r\n", "1:/a;2:/b;"},
+	    {"/a\r/b\r", "1:/a;2:/b;"},
+	    {"/a\n\r/b", "1:/a;3:/b;"},
+	    {"\r\n\r\n/a", "3:/a;"},
+	    {"\r\r\n/a\n\n/b", "3:/a;5:/b;"},
+	    {"\xef\xbb\xbf/a\n", "1:/a;"},
+	    {"a=b\nc<<d\n /x \n", "1:a=b;2:c<<d;3: /x ;"},
+	    {"/a\xc2\x85/b\x0b/c\n", "1:/a\\xc2\\x85/b\\x0b/c;"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++)
+		for (size_t piece = 1; piece <= strlen(cases[i].text) + 1; piece++) {
+			struct grammar g = {.kind = GRAMMAR_LINES, .entry = list_path};
+			char *made = NULL;
+			size_t n;
+
+			g.arg = open_memstream(&made, &n);
+			for (size_t at = 0; at < strlen(cases[i].text); at += piece)
+				assert_int_equal(grammar_feed(&g, cases[i].text + at,
+						     strnlen(cases[i].text + at, piece)),
+				    0);
+			assert_int_equal(grammar_end(&g), 0);
+			fclose(g.arg);
+			assert_string_equal(made, cases[i].expected);
+			free(made);
+			grammar_free(&g);
+		}
+}
+
 /* Every text of up to nine of these signs, against the second telling of the rules. */
 static void
 it_agrees_with_the_runner_on_all_small_texts(void **state)
@@ -248,6 +386,8 @@ main(void)
 	    cmocka_unit_test(only_the_byte_order_mark_of_utf8_is_dropped),
 	    cmocka_unit_test(a_bad_line_is_not_repeated_in_the_message),
 	    cmocka_unit_test(well_formed_text_without_replacement_is_faithful),
+	    cmocka_unit_test(every_rule_of_the_runner_is_kept_however_the_file_is_cut),
+	    cmocka_unit_test(path_files_are_split_at_every_line_end),
 	    cmocka_unit_test(it_agrees_with_the_runner_on_all_small_texts),
 	    cmocka_unit_test(a_large_file_takes_linear_time),
 	};
