@@ -140,7 +140,8 @@ honest_leg() {
 		printf "all: a\n" >Makefile
 		git add . && git commit -qm one && git push -q origin HEAD
 		gcc -o a a.c && ./a
-		t=$(mktemp) && mv "$t" here
+		t=$(mktemp -p "$GITHUB_WORKSPACE")
+		mv "$t" here
 		cd .. && mv repo moved && rm -rf moved'
 	expect 0
 	kept

@@ -87,18 +87,20 @@ way_in() {
 	for from in "$file_commands" "$RUNNER_TEMP" "$work"; do
 		mkdir -p "$work/workspace/way-in"
 		under=("$TOOLS/oddly" "bind=$from:$work/workspace/way-in" --)
-		observed strictly --no-outputs -- bash -c '
+		# Its place in the workspace is the leg's to change, and is not what is behind it.
+		observed strictly --no-outputs --read-only "$LEGS" -- bash -c '
 			to=$1/${2##*/}; [[ ! -e $1/_runner_file_commands ]] || to=$1/_runner_file_commands/${2##*/}
 			[[ ! -e $1/_temp ]] || to=$1/_temp/_runner_file_commands/${2##*/}
 			echo x >>"$to" && echo THROUGH
 			mv "$to" "$to-x" && echo THROUGH
 			mv "${to%/*}" "${to%/*}-x" && echo THROUGH
-			"$3" "$to" . | grep -A1 THROUGH
+			"$3" "$to" . | grep -v " way-in "
 			: >"$1/new" && echo THROUGH
 			exit 0' - "$work/workspace/way-in" "$GITHUB_OUTPUT" "$LEGS/change-names"
 		unchanged
 		expect 0
 		lacks "$work/stdout" THROUGH
+		has "$work/stdout" "stopped: rename ${GITHUB_OUTPUT##*/} below another root: Read-only file system"
 		kept
 	done
 }
@@ -202,7 +204,10 @@ honest_leg() {
 		printf "project(\"a\", \"c\")\ntest(\"a\", executable(\"a\", \"a.c\"))\n" >meson.build
 		git add . && git commit -qm one && git push -q origin HEAD
 		meson setup build >/dev/null && ninja -C build >/dev/null && meson test -C build >/dev/null
-		t=$(mktemp) && d=$(mktemp -d) && mv "$t" "$d" && rm -r "$d"
+		t=$(mktemp)
+		d=$(mktemp -d)
+		mv "$t" "$d"
+		rm -r "$d"
 		echo "{}" >"$RUNNER_TEMP/result.json"'
 	expect 0
 	same "$(cat "$RUNNER_TEMP/result.json")" "{}"
