@@ -233,6 +233,21 @@ put_temp(const struct strict *s)
 	return result;
 }
 
+/* Writable for whoever the leg is: nobody else gets to see it. */
+static int
+make_scratch(const struct view *v)
+{
+	static const struct stat directory = {.st_mode = S_IFDIR};
+
+	if (v->scratch == NULL || !needs_showing(v, v->scratch) ||
+	    lstat(v->scratch, &(struct stat){0}) == 0)
+		return 0;
+	if (make_mount_point(v, v->scratch, &directory) == 0)
+		return chmod(v->scratch, 01777);
+	/* In something that is shown. */
+	return errno == EROFS || errno == EACCES ? 0 : -1;
+}
+
 /* Those above first, so that what they bring along does not cover what lies below. */
 static int
 put_all(const struct strict *s, struct error *e)
@@ -247,6 +262,8 @@ put_all(const struct strict *s, struct error *e)
 	for (size_t i = 0; i < v->writable.count; i++)
 		if (put(v, s->writable[i], v->writable.list[i].path) != 0)
 			return mount_error(e, "make writable", v->writable.list[i].path);
+	if (make_scratch(v) != 0)
+		return mount_error(e, "make", v->scratch);
 	/* A file system that is not the leg's own is left as it was for the leg's set-up to work. */
 	if (s->proc >= 0 && put(v, s->proc, "/proc") != 0)
 		return mount_error(e, "make writable", "/proc");

@@ -44,8 +44,10 @@ struct view {
 	struct view_paths shown;    /* strict: what stays where it is below a private directory */
 	struct view_path temp;      /* strict: a directory that a private one stands for, or path
 	                               NULL */
-	struct view_path private;   /* that one, which lies in it */
-	struct view_path cwd;       /* the leg's working directory */
+	char *scratch; /* strict: an empty directory is made here if that is in a private one and
+	                  there is none, or NULL */
+	struct view_path private; /* that one, which lies in it */
+	struct view_path cwd;     /* the leg's working directory */
 	bool fresh_proc; /* the caller is PID 1 of a pid namespace and /proc has to show it */
 };
 

@@ -178,19 +178,25 @@ rename_new(const struct bringout *b, const char *name)
 	return errno == ENOENT ? renameat(b->private, name, b->real, name) : -1;
 }
 
-/* A directory that gets another parent has to be writable itself. */
+/* A directory that gets another parent has to be writable itself. Its mode is set by what is held, not by name. */
 static int
 rename_directory(const struct bringout *b, const char *name, mode_t mode)
 {
+	AUTO_FD int fd = -1;
 	int result, saved;
+	char path[64];
 
 	if (rename_new(b, name) == 0)
 		return 0;
-	if (errno != EACCES || fchmodat(b->private, name, 0700, 0) != 0)
+	if (errno != EACCES)
+		return -1;
+	fd = openat(b->private, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	if (fd < 0 || chmod(path, 0700) != 0)
 		return -1;
 	result = rename_new(b, name);
 	saved = errno;
-	(void)fchmodat(result == 0 ? b->real : b->private, name, mode, 0);
+	(void)chmod(path, mode);
 	errno = saved;
 	return result;
 }

@@ -265,6 +265,7 @@ plan_free(struct plan *p)
 	view_paths_free(&p->view.pinned);
 	view_paths_free(&p->view.writable);
 	view_paths_free(&p->view.shown);
+	free(p->view.scratch);
 	free(p->view.temp.path);
 	free(p->view.private.path);
 	view_paths_free(&p->view.hidden);

@@ -237,6 +237,9 @@ writable_plan(struct plan *p, const struct snapshot *s, char *const *env, struct
 		return error_set(e, errno, NULL, "can't read /proc/self/mountinfo");
 	result = check(v, s, &m, e);
 	mountinfo_free(&m);
+	/* Where TMPDIR is below /tmp it is private with it. */
+	if (result == 0 && environment_get(p->leg_env, "TMPDIR") != NULL)
+		v->scratch = realpath(environment_get(p->leg_env, "TMPDIR"), NULL);
 	if (result != 0 || plan_temp(v, environment_get(env, "RUNNER_TEMP"), e) != 0 ||
 	    show_all(p, env, e) != 0 || check_directory(v, e) != 0)
 		return -1;
@@ -256,5 +259,7 @@ writable_look(const struct view *v, const char *path)
 		return PLACE_READ_ONLY;
 	if (is_in(&v->shown, path) != NULL)
 		return PLACE_READ_ONLY;
+	if (v->scratch != NULL && mountinfo_below(path, v->scratch))
+		return PLACE_WRITABLE;
 	return is_place(path) ? PLACE_WRITABLE : PLACE_NOT_THERE;
 }

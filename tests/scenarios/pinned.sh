@@ -197,3 +197,36 @@ scenario "git, gcc and mktemp work in a leg with --pin" honest_leg
 scenario "a nested bubblewrap works with --pin, and can't rename either" bubblewrap
 scenario "--pin refuses more entries than it can bind, and says what to do" too_many
 scenario "--dry-run says what is pinned, and warns where programs expect to write" dry_run
+
+# Which directories the leg could change names in.
+which_are_pinned() {
+	local d
+	unset "${!GITHUB_@}"
+	mkdir -p "$work"/{group,other,sticky,sticky-own,plain,listed}/in
+	for d in "$work"/{group,other,sticky,sticky-own,plain,listed}; do
+		: >"$d/in/file"
+		chown "$TEST_UID:$TEST_UID" "$d/in/file" "$d/in"
+	done
+	chown root:root "$work/sticky/in"
+	chown "root:$TEST_UID" "$work/group"
+	chmod 0775 "$work/group"
+	chmod 0777 "$work/other"
+	chmod 1777 "$work/sticky" "$work/sticky-own"
+	local guards=(--guard "$work/group/in/file" --guard "$work/other/in/file" --guard "$work/sticky/in/file"
+		--guard "$work/sticky-own/in/file" --guard "$work/plain/in/file")
+	if setfacl -m "u:$TEST_UID:rwx" "$work/listed" 2>"$work/no-acl"; then
+		guards+=(--guard "$work/listed/in/file")
+	fi
+	under=(setpriv --reuid "$TEST_UID" --regid "$TEST_UID" --clear-groups --)
+	guard --pin --dry-run "${guards[@]}"
+	expect 0
+	for d in group group/in other other/in sticky-own sticky-own/in plain/in; do
+		grep -qx "pin        $work/$d" "$work/stdout" || fail "$d is not pinned"
+	done
+	for d in sticky sticky/in plain; do
+		! grep -qx "pin        $work/$d" "$work/stdout" || fail "$d is pinned"
+	done
+	[[ -s $work/no-acl ]] || grep -qx "pin        $work/listed" "$work/stdout" || fail "listed is not pinned"
+	chmod 0755 "$work"
+}
+scenario_as_root "--pin pins the directories in which the leg could change a name, and no others" which_are_pinned

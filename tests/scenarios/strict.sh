@@ -332,17 +332,27 @@ failing_runs() {
 	under=()
 	kept
 }
+temporary_directory() {
+	outside_tmp
+	TMPDIR=$(mktemp -d /tmp/legguard-runner.XXXXXX)
+	export TMPDIR
+	: >"$TMPDIR/outside"
+	strictly -- bash -euc '[[ ! -e $TMPDIR/outside ]]; t=$(mktemp); [[ $t == "$TMPDIR"/* ]]'
+	same "$(ls "$TMPDIR")" outside
+	strictly --dry-run
+	lacks "$work/stdout" "warning    TMPDIR"
+	rm -r "$TMPDIR"
+	expect 0
+}
 dry_run() {
 	outside_tmp
-	export HOME=$work/home TMPDIR=/tmp/of-mine-$$
-	mkdir "$TMPDIR"
+	export HOME=$work/home TMPDIR=$work/home
 	guard --writable "$work/workspace" --dry-run
-	rmdir "$TMPDIR"
 	expect 0
 	has "$work/stdout" "writable   $work/workspace"
 	has "$work/stdout" "private    $RUNNER_TEMP"
 	has "$work/stdout" "warning    HOME ($work/home) is read-only"
-	has "$work/stdout" "warning    TMPDIR ($TMPDIR) is not there"
+	has "$work/stdout" "warning    TMPDIR ($TMPDIR) is read-only"
 	lacks "$work/stdout" "warning    RUNNER_TEMP"
 	lacks "$work/stdout" "warning    the leg's directory"
 	guard --writable "$work/home" --dry-run
@@ -368,4 +378,5 @@ scenario "nothing is brought out onto something, nor through a link" collision
 scenario "a hundred thousand entries are brought out up to a bound, and none is lost" bounded
 scenario "a cancelled run brings nothing out, and says where it is" cancelled
 scenario "a run that fails or is refused leaves no private directory" failing_runs
+scenario "a TMPDIR below /tmp is private with it, and works" temporary_directory
 scenario "--dry-run says what is writable, and warns what is read-only or not there" dry_run
