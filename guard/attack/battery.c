@@ -191,8 +191,10 @@ try_one(
 	} else if (stage_run(&r->verdict, &b->plan, a, e) != 0) {
 		if (e->errnum == ECANCELED)
 			return -1;
-		r->verdict.kind = VERDICT_LACKING;
-		snprintf(r->verdict.detail, sizeof r->verdict.detail, "%.250s", e->what);
+		/* A small file system is all that a machine may lack of what a stage is made of. */
+		r->verdict.kind =
+		    (a->wants & ATTACK_SMALL_FS) != 0 ? VERDICT_LACKING : VERDICT_UNTRIED;
+		error_line(r->verdict.detail, sizeof r->verdict.detail, e);
 		*e = (struct error){0};
 	}
 	r->documented = r->verdict.kind == VERDICT_THROUGH && is_documented(b, a);

@@ -33,12 +33,28 @@ put_forged_tree(const struct brief *b, const char *path)
 	    open(b->output, O_WRONLY | O_CREAT | O_EXCL, 0644), "forge the file there");
 }
 
-/* Where something that was moved away goes: beside the job, where the leg may write. */
+/*
+ * Where something can be moved to: beside the job, or beside itself, which is on the same mount even where
+ * others are not.
+ */
 static const char *
-aside(const struct brief *b, char *path)
+aside(const struct brief *b, enum step_item item, int attempt, char *path)
 {
-	snprintf(path, STEP_PATH, "%.256s/aside", b->step.top);
+	if (attempt == 0)
+		snprintf(path, STEP_PATH, "%.256s/aside", b->step.top);
+	else
+		snprintf(path, STEP_PATH, "%.256s.aside", b->step.path[item]);
 	return path;
+}
+
+/* Rename it away, to `away`. */
+static bool
+move_aside(const struct brief *b, enum step_item item, const char *what, char *away)
+{
+	for (int attempt = 0; attempt < 2; attempt++)
+		if (leg_try(rename(b->step.path[item], aside(b, item, attempt, away)) == 0, what))
+			return true;
+	return false;
 }
 
 static void
@@ -130,7 +146,7 @@ replace_directory(const struct brief *b, enum step_item item, const char *what)
 {
 	char away[STEP_PATH];
 
-	if (leg_try(rename(b->step.path[item], aside(b, away)) == 0, what))
+	if (move_aside(b, item, what, away))
 		put_forged_tree(b, b->step.path[item]);
 }
 
@@ -159,8 +175,8 @@ exchange_directories(const struct brief *b, enum step_item item)
 	const char *below = b->output + strlen(b->step.path[item]) + 1;
 	char other[STEP_PATH], file[2 * STEP_PATH];
 
-	aside(b, other);
-	if (mkdir(other, 0755) != 0) {
+	if (mkdir(aside(b, item, 0, other), 0755) != 0 &&
+	    mkdir(aside(b, item, 1, other), 0755) != 0) {
 		leg_failed("make a directory to exchange it with");
 		return;
 	}
@@ -195,7 +211,7 @@ swap_symlink(const struct brief *b, enum step_item item)
 {
 	char away[STEP_PATH];
 
-	if (leg_try(rename(b->step.path[item], aside(b, away)) == 0, "rename it away"))
+	if (move_aside(b, item, "rename it away", away))
 		leg_try(symlink(away, b->step.path[item]) == 0, "put a symbolic link there");
 }
 
@@ -249,11 +265,11 @@ leave_root(void)
 	_exit(0);
 }
 
-/* The directory of `item`, as a descriptor, from a namespace with another root. */
+/* A directory's descriptor, in a namespace with another root. */
 static int
-open_and_leave(const struct brief *b, enum step_item item)
+open_and_leave(const char *path)
 {
-	int dir = open(b->step.path[item], O_PATH | O_DIRECTORY);
+	int dir = open(path, O_PATH | O_DIRECTORY);
 
 	if (dir < 0)
 		leg_failed("open the directory");
@@ -266,26 +282,48 @@ open_and_leave(const struct brief *b, enum step_item item)
 static void
 descriptor_unlink(const struct brief *b)
 {
-	int dir = open_and_leave(b, STEP_COMMANDS);
+	int dir = open_and_leave(b->step.path[STEP_COMMANDS]);
 
 	leg_try(unlinkat(dir, strrchr(b->output, '/') + 1, 0) == 0, "remove it by a descriptor");
 }
 
 static void
-descriptor_replace(const struct brief *b)
+replace_by_descriptor(const struct brief *b, enum step_item item)
 {
-	const char *name = strrchr(b->output, '/') + 1;
-	int dir = open_and_leave(b, STEP_COMMANDS);
+	char path[STEP_PATH], *name;
+	int dir;
 
+	snprintf(path, sizeof path, "%s", b->step.path[item]);
+	name = strrchr(path, '/') + 1;
+	name[-1] = '\0';
+	dir = open_and_leave(path);
 	leg_forge(openat(dir, "forged", O_CREAT | O_WRONLY, 0644), "make a file beside");
 	leg_try(renameat(dir, "forged", dir, name) == 0, "rename it over the file");
+}
+
+static void
+descriptor_replace(const struct brief *b)
+{
+	replace_by_descriptor(b, STEP_OUTPUT);
+}
+
+static void
+descriptor_replace_script(const struct brief *b)
+{
+	replace_by_descriptor(b, STEP_SCRIPT);
+}
+
+static void
+descriptor_replace_action(const struct brief *b)
+{
+	replace_by_descriptor(b, STEP_ACTION_CODE);
 }
 
 static void
 rename_by_descriptor(const struct brief *b, enum step_item item)
 {
 	const char *name = strrchr(b->step.path[item], '/') + 1;
-	int dir = open_and_leave(b, item + 1), made;
+	int dir = open_and_leave(b->step.path[item + 1]), made;
 
 	if (!leg_try(
 		renameat(dir, name, dir, "aside") == 0, "rename the directory by a descriptor"))
@@ -313,10 +351,26 @@ descriptor_rename_parent(const struct brief *b)
 static void
 descriptor_append(const struct brief *b)
 {
-	int dir = open_and_leave(b, STEP_TEMP);
+	int dir = open_and_leave(b->step.path[STEP_TEMP]);
 
 	leg_forge(openat(dir, b->output + strlen(b->step.path[STEP_TEMP]) + 1, O_WRONLY | O_APPEND),
 	    "append by a descriptor");
+}
+
+/* Two levels at once: what is put back one by one has to be found first. */
+static void
+swap_levels(const struct brief *b)
+{
+	char away[STEP_PATH], inner[2 * STEP_PATH];
+
+	if (!move_aside(b, STEP_TEMP, "rename the directory above", away))
+		return;
+	snprintf(inner, sizeof inner, "%s/inner", away);
+	leg_try(mkdir(b->step.path[STEP_TEMP], 0755) == 0, "put another in its place");
+	leg_try(rename(b->step.path[STEP_TEMP], inner) == 0, "move that into the first");
+	leg_try(rename(away, b->step.path[STEP_JOB]) == 0 ||
+		    symlink(inner, b->step.path[STEP_TEMP]) == 0,
+	    "and a link in place of both");
 }
 
 #define BIND    "read-only mount"
@@ -357,6 +411,12 @@ static const struct attack list[] = {
     {"dirfd-unlink", "remove the file by a descriptor, from another root", BIND, descriptor_unlink,
 	0, NULL, NULL},
     {"dirfd-replace", "replace the file likewise", BIND, descriptor_replace, 0, NULL, NULL},
+    {"dirfd-replace-script", "replace the step's script likewise", RESTORE,
+	descriptor_replace_script, 0, NULL, ""},
+    {"dirfd-replace-action", "replace the code of an action likewise", RESTORE,
+	descriptor_replace_action, 0, NULL, NULL},
+    {"inverted", "RUNNER_TEMP below what was put in its place", RESTORE, swap_levels, 0, NULL,
+	NULL},
     {"dirfd-rename", "rename the directory likewise", RESTORE, descriptor_rename, 0, NULL, NULL},
     {"dirfd-rename-parent", "rename RUNNER_TEMP likewise", RESTORE, descriptor_rename_parent, 0,
 	NULL, NULL},

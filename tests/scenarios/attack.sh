@@ -37,8 +37,9 @@ verdict() {
 
 by_kernel="proc-1-root file-handle uid-map mknod ptrace-pid1 vm-pid1 mem-pid1 kill-pid1 fanotify userfaultfd kernel-settings
 	system-files"
-documented="around-other-step around-script around-event session-keyring workflow-command"
-not_yet="docker-socket podman-socket session-bus user-manager tmux-socket other-socket descriptor"
+always="session-keyring workflow-command"
+documented="$always dirfd-replace-script around-other-step around-script around-event around-action"
+not_yet="around-docker around-service docker-socket podman-socket session-bus user-manager tmux-socket other-socket descriptor"
 
 default_tier() {
 	battery
@@ -50,6 +51,16 @@ $(cat "$work/table")"
 	verdict blocked append rewrite umount ptrace-pid1 tiocsti late-writer set-uid script executable-replace
 	verdict repaired rename-parent around-append
 	grep -q '^  rename-parent .*(reported)' "$work/table" || fail "a repair is not reported"
+}
+
+# Names hold as well.
+pinned() {
+	battery --pin
+	none "not tried"
+	same "$(attacks THROUGH | tr ' ' '\n' | grep -vxF -e "$(tr ' ' '\n' <<<"$not_yet")" || true)" "" "THROUGH
+$(cat "$work/table")"
+	only_documented "$always"
+	verdict blocked rename-parent symlink-grandparent chmod-ancestors dirfd-rename around-append around-script late-rename
 }
 
 share_pid() {
@@ -155,6 +166,7 @@ ended() {
 
 scenario_slow "no attack gets through the default view but those that the README names" default_tier
 scenario_slow "nor with --share-pid" share_pid
+scenario_slow "nor with --pin, under which names hold as well" pinned
 scenario_slow "without a wrapper every attack gets through but those that the kernel stops" without_a_wrapper
 scenario_slow "the battery finds the ways around a plain bubblewrap" bubblewrap
 scenario "attack lists at least 60 attacks, and runs those that --only names" list_and_only
