@@ -5,6 +5,7 @@
 #include "guard/attack/registry.h"
 #include "guard/attack/stage.h"
 #include "guard/attack/table.h"
+#include "guard/options.h"
 #include "guard/outcome.h"
 
 #include <errno.h>
@@ -118,6 +119,20 @@ read_foreign(struct battery *b, char **words, struct error *e)
 	return 0;
 }
 
+/* They are legguard run's to understand; what is wrong with them is better said here, and once. */
+static int
+check_run_options(const struct battery *b, int argc, struct error *e)
+{
+	struct options o;
+	int result = options_parse(&o, argc, (char **)b->wrapper + 1, e);
+
+	if (result == 0 && (o.help || o.version || o.dry_run))
+		result = error_set(e, 0, "leave out --help, --version or --dry-run",
+		    "nothing would be run under these options");
+	options_free(&o);
+	return result;
+}
+
 /* program run OPTION... -- {} */
 static int
 read_run_options(struct battery *b, char **words, struct error *e)
@@ -139,7 +154,7 @@ read_run_options(struct battery *b, char **words, struct error *e)
 	b->wrapper[3 + n] = "{}";
 	b->plan.own = true;
 	b->plan.wrapper = b->wrapper;
-	return 0;
+	return check_run_options(b, (int)n + 3, e);
 }
 
 /* --- the run */

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -187,8 +188,8 @@ take_stock(struct bystander *b)
 }
 
 int
-bystander_start(
-    struct bystander **result, const struct step *s, const char *marker, struct error *e)
+bystander_start(struct bystander **result, const struct step *s, const char *marker, uid_t uid,
+    gid_t gid, struct error *e)
 {
 	int ready[2], ask[2];
 	pid_t pid;
@@ -203,6 +204,9 @@ bystander_start(
 	pid = fork();
 	if (pid == 0) {
 		(void)close(ready[0]);
+		if (uid != geteuid() && (setgroups(0, NULL) != 0 || setresgid(gid, gid, gid) != 0 ||
+					    setresuid(uid, uid, uid) != 0))
+			_exit(1);
 		stand_by(s, marker, ready[1], ask[0]);
 	}
 	(void)close(ready[1]);

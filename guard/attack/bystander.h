@@ -54,9 +54,11 @@ struct bystander {
 const char *bystander_door(
     enum door d, const struct step *s, const char *marker, char *path, size_t size);
 
-/* Start it and wait until it listens. Everything is given back with bystander_end(). */
-int bystander_start(
-    struct bystander **b, const struct step *s, const char *marker, struct error *e);
+/*
+ * Start it, as this user, and wait until it listens. Everything is given back with bystander_end().
+ */
+int bystander_start(struct bystander **b, const struct step *s, const char *marker, uid_t uid,
+    gid_t gid, struct error *e);
 
 /*
  * Was anything done to it, or through it? Says what first. It is given a bounded time to take the signals

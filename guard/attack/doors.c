@@ -169,6 +169,19 @@ run_quietly(const char *const *words)
 	return WEXITSTATUS(status);
 }
 
+/* It is the program's word that counts, and its exit status. */
+static void
+judge_program(const char *const *words, const char *got, const char *what)
+{
+	int status = run_quietly(words);
+
+	errno = 0;
+	if (status == 0)
+		leg_got("%s", got);
+	else
+		leg_failed("%s: exit status %d", what, status);
+}
+
 static const char *
 manager_socket(char *path, size_t size)
 {
@@ -197,11 +210,7 @@ real_manager(const struct brief *b)
 	(void)setenv("XDG_RUNTIME_DIR", directory, 1);
 	(void)unsetenv("DBUS_SESSION_BUS_ADDRESS");
 	snprintf(script, sizeof script, "printf %%s '%.120s' >>'%s'", b->marker, b->output);
-	errno = EPERM;
-	if (run_quietly(words) == 0)
-		leg_got("a unit of the user's service manager");
-	else
-		leg_failed("systemd-run --user");
+	judge_program(words, "a unit of the user's service manager", "systemd-run --user");
 }
 
 static const char *
@@ -220,11 +229,7 @@ at(const struct brief *b)
 	    NULL};
 
 	(void)b;
-	errno = EPERM;
-	if (run_quietly(words) == 0)
-		leg_got("a job of at(1), which it removed again");
-	else
-		leg_failed("leave a job with at(1)");
+	judge_program(words, "a job of at(1), which it removed again", "leave a job with at(1)");
 }
 
 static const char *
@@ -243,11 +248,7 @@ crontab(const struct brief *b)
 	    NULL};
 
 	(void)b;
-	errno = EPERM;
-	if (run_quietly(words) == 0)
-		leg_got("the user's crontab");
-	else
-		leg_failed("install a crontab");
+	judge_program(words, "the user's crontab", "install a crontab");
 }
 
 /* --- programs that gain privileges */
@@ -268,11 +269,7 @@ sudo(const struct brief *b)
 	static const char *const words[] = {"sudo", "-n", "true", NULL};
 
 	(void)b;
-	errno = EPERM;
-	if (run_quietly(words) == 0)
-		leg_got("root, by sudo");
-	else
-		leg_failed("sudo");
+	judge_program(words, "root, by sudo", "sudo");
 }
 
 static const char *const set_uid_programs[] = {
@@ -333,7 +330,7 @@ set_uid(const struct brief *b)
 		execl(program, program, (char *)NULL);
 		_exit(127);
 	}
-	errno = EPERM;
+	errno = 0;
 	if (effective_uid(pid) == 0)
 		leg_got("a process with root's rights, by %s", program);
 	else

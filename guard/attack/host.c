@@ -160,7 +160,7 @@ token(const struct brief *b)
 	const char *value = getenv("ACTIONS_RUNTIME_TOKEN");
 
 	(void)b;
-	errno = ENOENT;
+	errno = 0;
 	if (value != NULL && value[0] != '\0')
 		leg_got("the job's ACTIONS_RUNTIME_TOKEN");
 	else
@@ -182,7 +182,7 @@ token_outside(const struct brief *b)
 			leg_failed("read the environment of another process");
 			continue;
 		}
-		errno = ENOENT;
+		errno = 0;
 		if (memmem(text, (size_t)n, "ACTIONS_RUNTIME_TOKEN=", 22) != NULL)
 			leg_got("the job's token from the environment of another process");
 		else

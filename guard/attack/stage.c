@@ -70,9 +70,9 @@ mount_small(const struct stage *s, struct error *e)
 	uid_t uid = getuid();
 	gid_t gid = getgid();
 
-	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
+	if (unshare(uid == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) != 0)
 		return error_set(e, errno, userns_cure(errno), "can't make a small file system");
-	if (userns_map_identity(uid, gid, e) != 0)
+	if (uid != 0 && userns_map_identity(uid, gid, e) != 0)
 		return -1;
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
 	    mount("tmpfs", s->step.top, "tmpfs", MS_NOSUID | MS_NODEV,
@@ -110,7 +110,7 @@ prepare(struct stage *s, struct error *e)
 	s->names = judge_watch_names(&s->step);
 	if (s->alive < 0)
 		return error_set(e, errno, NULL, "can't open %s", s->step.alive);
-	if (bystander_start(&s->bystander, &s->step, s->marker, e) != 0)
+	if (bystander_start(&s->bystander, &s->step, s->marker, s->plan->uid, s->plan->gid, e) != 0)
 		return -1;
 	return (s->wants & ATTACK_TTY) != 0 ? open_terminal(s, e) : 0;
 }

@@ -193,7 +193,7 @@ inherited(const struct brief *b)
 		leg_try(
 		    write(fd, b->line, strlen(b->line)) > 0, "write to an inherited descriptor");
 	}
-	errno = EBADF;
+	errno = 0;
 	if (!any)
 		leg_failed("find an inherited descriptor of the file");
 }
@@ -211,7 +211,7 @@ inherited_reopened(const struct brief *b)
 		snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 		leg_append(path, "reopen an inherited descriptor");
 	}
-	errno = EBADF;
+	errno = 0;
 	if (!any)
 		leg_failed("find an inherited descriptor of the file");
 }
@@ -230,7 +230,7 @@ inherited_directory(const struct brief *b)
 		any = true;
 		leg_forge(file, "append by an inherited directory");
 	}
-	errno = EBADF;
+	errno = 0;
 	if (!any)
 		leg_failed("find an inherited directory");
 }
