@@ -213,42 +213,47 @@ real_manager(const struct brief *b)
 	judge_program(words, "a unit of the user's service manager", "systemd-run --user");
 }
 
+/* Nothing is left: a job that is taken is removed again. */
+static const char *const at_words[] = {"sh", "-c",
+    "echo : | at now + 1 year 2>&1 | sed -n 's/^job \\([0-9]*\\) .*/\\1/p' | "
+    "{ read -r n && atrm \"$n\"; }",
+    NULL};
+
 static const char *
 no_at(void)
 {
-	return access("/usr/bin/at", X_OK) == 0 ? NULL : "at(1) is not installed";
+	if (access("/usr/bin/at", X_OK) != 0)
+		return "at(1) is not installed";
+	return run_quietly(at_words) == 0 ? NULL : "at(1) takes no jobs from this user";
 }
 
-/* Nothing is left: a job that is taken is removed again, by its number being the last one. */
 static void
 at(const struct brief *b)
 {
-	static const char *const words[] = {"sh", "-c",
-	    "echo : | at now + 1 year 2>&1 | sed -n 's/^job \\([0-9]*\\) .*/\\1/p' | "
-	    "{ read -r n && atrm \"$n\"; }",
-	    NULL};
-
 	(void)b;
-	judge_program(words, "a job of at(1), which it removed again", "leave a job with at(1)");
+	judge_program(at_words, "a job of at(1), which it removed again", "leave a job with at(1)");
 }
+
+/* What the table holds is installed again: accepted, it changes nothing. */
+static const char *const crontab_words[] = {"sh", "-c",
+    "t=$(mktemp) || exit 1; trap 'rm -f \"$t\"' EXIT; if crontab -l >\"$t\" 2>/dev/null; then "
+    "crontab "
+    "\"$t\"; else echo '#' >\"$t\"; crontab \"$t\" && crontab -r; fi",
+    NULL};
 
 static const char *
 no_crontab(void)
 {
-	return access("/usr/bin/crontab", X_OK) == 0 ? NULL : "crontab(1) is not installed";
+	if (access("/usr/bin/crontab", X_OK) != 0)
+		return "crontab(1) is not installed";
+	return run_quietly(crontab_words) == 0 ? NULL : "crontab(1) takes no table from this user";
 }
 
-/* What the table holds is installed again: accepted, it changes nothing. */
 static void
 crontab(const struct brief *b)
 {
-	static const char *const words[] = {"sh", "-c",
-	    "if crontab -l >tab 2>/dev/null; then crontab tab; else echo '#' >tab; crontab tab && "
-	    "crontab -r; fi",
-	    NULL};
-
 	(void)b;
-	judge_program(words, "the user's crontab", "install a crontab");
+	judge_program(crontab_words, "the user's crontab", "install a crontab");
 }
 
 /* --- programs that gain privileges */
