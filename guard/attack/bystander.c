@@ -4,6 +4,7 @@
 #include "bindmount/cleanup.h"
 #include "bindmount/sys.h"
 #include "guard/attack/raw.h"
+#include "guard/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -69,11 +70,34 @@ listen_at(enum door d, const struct step *s, const char *marker)
 
 static struct bystander *self;
 
+static volatile sig_atomic_t suspect; /* sender of the last SIGURG */
+
 static void
-count_signal(int sig)
+count_signal(int sig, siginfo_t *info, void *context)
 {
-	(void)sig;
-	self->signals++;
+	(void)context;
+	if (sig == SIGURG)
+		suspect = info->si_pid;
+	else
+		self->signals++;
+}
+
+/* SIGURG goes to everybody, so it may be another battery's. The one who sent it stays for a moment. */
+static void
+look_at_suspect(void)
+{
+	pid_t pid = suspect, stage = getppid();
+	AUTO_FD int procfd = -1;
+	struct process p;
+
+	if (pid == 0)
+		return;
+	procfd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	while (pid > 1 && pid != stage && process_read(&p, procfd, pid) == 0)
+		pid = p.ppid;
+	if (pid == stage)
+		self->signals++;
+	suspect = 0;
 }
 
 /* The lease of a launcher may make this open wait a moment. */
@@ -109,8 +133,7 @@ static void
 prepare(const struct step *s)
 {
 	static const int counted[] = {SIGUSR1, SIGURG, SIGTERM, SIGHUP, SIGINT};
-	struct sigaction action = {.sa_handler = count_signal};
-	sigset_t none;
+	struct sigaction action = {.sa_sigaction = count_signal, .sa_flags = SA_SIGINFO};
 	int fd;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -118,8 +141,6 @@ prepare(const struct step *s)
 	prctl(PR_SET_NAME, "bystander");
 	for (size_t i = 0; i < sizeof counted / sizeof counted[0]; i++)
 		(void)sigaction(counted[i], &action, NULL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
 	fd = open(s->path[STEP_OUTPUT], O_RDONLY);
 	if (fd >= 0 && dup2(fd, BYSTANDER_FILE) >= 0)
 		(void)close(fd);
@@ -132,7 +153,10 @@ static _Noreturn void
 stand_by(const struct step *s, const char *marker, int ready, int ask)
 {
 	struct pollfd p[DOORS + 1] = {[DOORS] = {.fd = ask, .events = POLLIN}};
+	sigset_t none, all;
 	char c;
+
+	sigemptyset(&none);
 
 	prepare(s);
 	for (int d = 0; d < DOORS; d++) {
@@ -143,7 +167,15 @@ stand_by(const struct step *s, const char *marker, int ready, int ask)
 	self->ready = 1;
 	(void)close(ready);
 	for (;;) {
-		if (poll(p, DOORS + 1, -1) <= 0)
+		/* Signals come here and nowhere else, so that none is missed before the wait; nor is one
+		 * left for later where there is something to read as well. */
+		int n = ppoll(p, DOORS + 1, NULL, &none);
+
+		sigprocmask(SIG_SETMASK, &none, &all);
+		sigprocmask(SIG_SETMASK, &all, NULL);
+
+		look_at_suspect();
+		if (n <= 0)
 			continue;
 		/* A signal that was sent before was taken on the way here. */
 		if (p[DOORS].revents != 0 && read(ask, &c, 1) == 1)
