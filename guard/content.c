@@ -164,6 +164,8 @@ record_all(struct content *c, const struct stat *seen)
 	errno = EAGAIN;
 	if (!S_ISREG(c->st.st_mode) || c->st.st_dev != seen->st_dev || c->st.st_ino != seen->st_ino)
 		return -1;
+	if (!c->copied)
+		return xattrs_record(&c->xattrs, c->fd);
 	errno = EFBIG;
 	if (c->st.st_size < 0 || (size_t)c->st.st_size > CONTENT_MAX)
 		return -1;
@@ -181,12 +183,13 @@ record_all(struct content *c, const struct stat *seen)
 }
 
 int
-content_record(struct content *c, int dir, const char *name, const struct stat *st, bool read_only)
+content_record(
+    struct content *c, int dir, const char *name, const struct stat *st, enum content_how how)
 {
 	int errnum;
 
-	*c = (struct content){.fd = -1};
-	if (open_held(c, dir, name, read_only) == 0 && record_all(c, st) == 0)
+	*c = (struct content){.fd = -1, .copied = how != RECORD_NO_BYTES};
+	if (open_held(c, dir, name, how != RECORD_WRITABLE) == 0 && record_all(c, st) == 0)
 		return 0;
 	errnum = errno;
 	content_free(c);

@@ -22,8 +22,12 @@ struct content {
 	bool writable; /* it could be opened for writing when it was recorded */
 	bool writing;  /* fd is O_RDWR */
 	bool remade;   /* the inode had lost its last link and fd is another one by now */
+	bool copied;   /* bytes holds a copy; else there is none, see RECORD_NO_BYTES */
 	bool leased;   /* fd has a lease, see guard/hold.h */
-	bool broken;   /* which was broken by what may have been the leg */
+	bool
+	    given_up; /* which was given up for somebody else, or could not be had because of him */
+	bool intact;  /* which held until hold_end() */
+	bool broken;  /* which was broken by what may have been the leg */
 	bool reserved; /* blocks behind the end were asked for */
 	bool ended;    /* the last byte is a newline, or there is none */
 	struct stat st;
@@ -37,13 +41,19 @@ struct content {
 /* A file larger than this is no file-command file, and its copy would starve the step. */
 #define CONTENT_MAX ((size_t)1 << 30)
 
+enum content_how {
+	RECORD_WRITABLE, /* it must be possible to open it for writing, too */
+	RECORD_READABLE,
+	RECORD_NO_BYTES, /* likewise, and the bytes are not copied */
+};
+
 /*
- * Record the regular file that is `name` in the directory dir; st is what it was seen to be. With
- * read_only a file that can't be opened for writing will do. -1 with errno: EAGAIN if it is another
- * file by now or changed while it was read, EFBIG if it is larger than CONTENT_MAX.
+ * Record the regular file that is `name` in the directory dir; st is what it was seen to be.
+ * -1 with errno: EAGAIN if it is another file by now or changed while it was read, EFBIG if it is larger than
+ * CONTENT_MAX.
  */
 int content_record(
-    struct content *c, int dir, const char *name, const struct stat *st, bool read_only);
+    struct content *c, int dir, const char *name, const struct stat *st, enum content_how how);
 
 /* See once more whether it could be opened for writing, for a caller with other rights than before. */
 void content_look_writable(struct content *c);

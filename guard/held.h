@@ -9,6 +9,7 @@
 
 #include "guard/chain.h"
 #include "guard/content.h"
+#include "guard/keep.h"
 #include "guard/rights.h"
 #include "guard/snapshot.h"
 
@@ -19,6 +20,18 @@ struct held_file {
 	struct content *content; /* shared by the names of one inode */
 	bool neighbour;
 	bool own_step; /* a neighbour that belongs to the same step as a guarded file */
+	bool kept;     /* by guard/keep.h */
+	bool shared;   /* if so: it may be somebody else's */
+};
+
+/* What is kept without a copy, see guard/keep.h. */
+struct held_tree {
+	struct chain_node *node; /* the directory; of a loose file, the one it is in */
+	const char *path;        /* the caller's */
+	const char *name;        /* of a loose file: the end of path */
+	struct stat st;          /* as first seen */
+	enum keep keep;
+	bool noted; /* it was changed by who knows whom */
 };
 
 /* What is set aside on one file system, to be given back before anything is restored on it. */
@@ -36,6 +49,9 @@ struct snapshot {
 	size_t file_count;
 	struct content **contents;
 	size_t content_count;
+	size_t own_nodes; /* the chain's first: of guarded files; the rest is of what is kept */
+	struct held_tree *trees;
+	size_t tree_count;
 	struct chain_node **guarded; /* the guarded directories */
 	size_t guarded_count;
 	const struct guard_request *requests; /* the caller's */
@@ -47,14 +63,15 @@ struct snapshot {
 	bool suspicious;       /* a directory may have been moved while the files were held */
 	struct timespec taken; /* by the coarse clock, which inode times follow */
 	struct rights leg;     /* the leg's, if they are not the launcher's */
+	struct timespec since; /* likewise: when the files were all held, shortly before the leg */
 	pid_t taker;           /* children that have a copy must not give back what is reserved */
 };
 
 /*
- * Record the file at node and add it; a file that is there already is found again. With read_only
- * it need not be writable. Returns its index, or -1 with errno as content_record() sets it.
+ * Record the file at node and add it; a file that is there already is found again. Returns its index, or
+ * -1 with errno as content_record() sets it.
  */
-ssize_t held_add(struct snapshot *s, struct chain_node *node, bool neighbour, bool read_only);
+ssize_t held_add(struct snapshot *s, struct chain_node *node, bool neighbour, enum content_how how);
 
 /*
  * Record the regular files beside the guarded ones in each guarded directory. What can't be read,

@@ -39,14 +39,18 @@ watch(struct chain_node *dir)
 	       fcntl(dir->watch, F_NOTIFY, DN_RENAME | DN_DELETE) == 0;
 }
 
-/* In a directory that is not the leg's and that it may not write it can't rename anything. */
-static bool
-is_out_of_reach(const struct snapshot *s, const struct chain_node *dir)
+bool
+hold_is_out_of_reach(const struct snapshot *s, const struct chain_node *node)
 {
+	const struct chain_node *dir = node->parent;
 	uid_t uid = s->leg.other ? s->leg.uid : geteuid();
 	bool writable;
 
-	if (uid == 0 || dir->st.st_uid == uid || rights_take(&s->leg) != 0)
+	if (uid == 0 || dir->st.st_uid == uid)
+		return false;
+	if ((dir->st.st_mode & S_ISVTX) != 0 && node->st.st_uid != uid)
+		return true;
+	if (rights_take(&s->leg) != 0)
 		return false;
 	writable = faccessat(dir->fd, ".", W_OK, AT_EACCESS) == 0;
 	rights_give_back(&s->leg);
@@ -57,10 +61,10 @@ static void
 watch_all(struct snapshot *s)
 {
 	for (size_t i = 0; i < s->chain.count; i++) {
-		struct chain_node *dir = s->chain.nodes[i]->parent;
+		const struct chain_node *node = s->chain.nodes[i];
+		struct chain_node *dir = node->parent;
 
-		if (S_ISREG(s->chain.nodes[i]->st.st_mode) || dir == NULL ||
-		    is_out_of_reach(s, dir))
+		if (S_ISREG(node->st.st_mode) || dir == NULL || hold_is_out_of_reach(s, node))
 			continue;
 		/* What can't be watched may have happened at any time. */
 		if (!watch(dir))
@@ -73,12 +77,21 @@ snapshot_hold(struct snapshot *s, size_t skip)
 {
 	bool all = true;
 
+	(void)clock_gettime(CLOCK_REALTIME_COARSE, &s->since); /* fails for unknown clocks only */
 	watch_all(s);
 	for (size_t i = 0; i < s->file_count; i++) {
 		const struct held_file *file = &s->files[i];
 
-		if (i != skip && (!file->neighbour || file->own_step))
-			all &= lease(file->content);
+		if (i == skip || (file->neighbour && !file->own_step))
+			continue;
+		errno = 0;
+		if (lease(file->content))
+			continue;
+		/* Somebody is writing what is his. */
+		if (file->shared)
+			file->content->given_up = errno == EAGAIN;
+		else
+			all = false;
 	}
 	return all;
 }
@@ -96,6 +109,7 @@ give_up(struct content *c)
 	if (c->leased)
 		(void)fcntl(c->fd, F_SETLEASE, F_UNLCK);
 	c->leased = false;
+	c->given_up = true;
 }
 
 bool
@@ -134,7 +148,10 @@ hold_end(struct snapshot *s)
 		struct content *c = s->contents[i];
 
 		c->broken = is_broken(c);
-		give_up(c);
+		c->intact = c->leased && !c->broken;
+		if (c->leased)
+			(void)fcntl(c->fd, F_SETLEASE, F_UNLCK);
+		c->leased = false;
 	}
 	for (size_t i = 0; i < s->content_count; i++)
 		if (s->contents[i]->broken)

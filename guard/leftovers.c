@@ -86,6 +86,17 @@ leftovers_look_at(struct leftovers *l, const char *path, bool before)
 	return leftovers_look(l, fd, path, before);
 }
 
+int
+leftovers_note_change(struct leftovers *l, const char *path)
+{
+	AUTO_FD int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && has_writer(fd))
+		return 0;
+	return add(l, LEFTOVER_CHANGED, path, false);
+}
+
 const char *
 leftover_text(enum leftover_kind kind)
 {
@@ -93,6 +104,7 @@ leftover_text(enum leftover_kind kind)
 	    [LEFTOVER_WRITER] = "open for writing in another process",
 	    [LEFTOVER_LOCK] = "locked by another process",
 	    [LEFTOVER_LINK] = "known by another name as well",
+	    [LEFTOVER_CHANGED] = "changed by the leg or by somebody else",
 	};
 
 	return texts[kind];

@@ -14,6 +14,7 @@ enum leftover_kind {
 	LEFTOVER_WRITER, /* somebody has it open for writing (F_SETLEASE, fcntl(2), finds that out) */
 	LEFTOVER_LOCK,   /* somebody holds a lock on it; the runner's own shared lock would fail */
 	LEFTOVER_LINK,   /* it has another name */
+	LEFTOVER_CHANGED, /* no guarded file: one that the leg may only read, see guard/keep.h */
 };
 
 struct leftover {
@@ -42,6 +43,12 @@ bool leftovers_none(int fd);
 
 /* leftovers_look() by path; what is not a regular file is passed over. */
 int leftovers_look_at(struct leftovers *l, const char *path, bool before);
+
+/*
+ * Note that path was changed while the leg ran, unless somebody has it open for writing: then that is who
+ * does it. -1 with errno ENOMEM.
+ */
+int leftovers_note_change(struct leftovers *l, const char *path);
 
 /* "open for writing by another process", ... */
 const char *leftover_text(enum leftover_kind kind);

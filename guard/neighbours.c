@@ -83,7 +83,7 @@ add_one(struct snapshot *s, struct chain_node *dir, const char *name, bool own_s
 	node = chain_enter(&s->chain, dir, name);
 	if (node == NULL)
 		return errno == ENOMEM ? -1 : 0;
-	index = held_add(s, node, true, true);
+	index = held_add(s, node, true, RECORD_READABLE);
 	if (index < 0)
 		return errno == ENOMEM ? -1 : 0;
 	s->files[index].own_step = own_step;

@@ -41,7 +41,9 @@ note_leftovers(FILE *out, const struct leftovers *l)
 
 		fprintf(out, "legguard: %s was %s %s\n", path != NULL ? path : "?",
 		    leftover_text(l->list[i].kind),
-		    l->list[i].before ? "before the leg started" : "after the leg had ended");
+		    l->list[i].kind == LEFTOVER_CHANGED ? "while the leg ran"
+		    : l->list[i].before                 ? "before the leg started"
+							: "after the leg had ended");
 	}
 }
 

@@ -76,24 +76,6 @@ plan_guard_status(struct plan *p, const char *path, const char *source)
 }
 
 static int
-plan_read_only(struct plan *p, struct error *e)
-{
-	const struct words *paths = &p->options->read_only;
-
-	for (size_t i = 0; i < paths->count; i++) {
-		AUTO_FREE char *real = realpath(paths->list[i], NULL);
-		struct stat st;
-
-		if (real == NULL || stat(real, &st) != 0)
-			return error_set(
-			    e, errno, "name an existing path", "--read-only: %s", paths->list[i]);
-		if (view_paths_add(&p->view.read_only, real, st.st_dev, st.st_ino) != 0)
-			return error_set(e, errno, NULL, "can't note %s", real);
-	}
-	return 0;
-}
-
-static int
 plan_directory(struct plan *p, struct error *e)
 {
 	const char *wanted = p->options->directory;
@@ -193,8 +175,8 @@ plan_make(struct plan *p, char *const *env, struct error *e)
 	if (o->n_outputs > 0 && p->output_request == PLAN_NO_OUTPUT)
 		return error_set(e, 0, "run it in a step, or set GITHUB_OUTPUT to an existing file",
 		    "--set-output: GITHUB_OUTPUT names no file");
-	if (check_supported(o, e) != 0 || plan_read_only(p, e) != 0 || plan_directory(p, e) != 0 ||
-	    hide_named(p, e) != 0 || plan_protected(p, env, e) != 0 ||
+	if (check_supported(o, e) != 0 || plan_directory(p, e) != 0 || hide_named(p, e) != 0 ||
+	    plan_protected(p, env, e) != 0 ||
 	    environment_dangerous(&p->removed_env, env, o, e) != 0)
 		return -1;
 	if (plan_environment(p, env, e) != 0)

@@ -32,8 +32,10 @@ struct search {
 };
 
 enum flags {
-	EXCLUSIVE = 1, /* see struct protected_path */
-	OUTSIDE = 2,   /* only outside of the workspace and the working directory */
+	EXCLUSIVE = 1, /* of a file: nobody but the runner writes it, and not while a step runs */
+	NAMES = 2,     /* of a directory: the runner or others write in it meanwhile */
+	OUTSIDE = 4,   /* only outside of the workspace and the working directory */
+	ASKED = 8,     /* by --read-only */
 };
 
 /*
@@ -63,6 +65,8 @@ is_in_reach(const struct search *s, char *path, const struct stat *st)
 static const char *
 reason_against(const struct search *s, const char *path, const struct stat *st, int flags)
 {
+	if ((flags & ASKED) != 0)
+		return NULL;
 	for (size_t i = 0; i < s->o->unprotect.count; i++)
 		if (s->unprotect[i] != NULL && mountinfo_below(path, s->unprotect[i]))
 			return "--unprotect";
@@ -80,6 +84,18 @@ reason_against(const struct search *s, const char *path, const struct stat *st, 
 	return NULL;
 }
 
+static enum keep
+keep_how(const struct stat *st, int flags)
+{
+	if (S_ISDIR(st->st_mode))
+		return (flags & NAMES) != 0 ? KEEP_NAMES : KEEP_TREE;
+	if (!S_ISREG(st->st_mode))
+		return KEEP_NAMES;
+	if ((flags & ASKED) != 0)
+		return KEEP_SHARED;
+	return (flags & EXCLUSIVE) != 0 ? KEEP_FILE : KEEP_LOOSE;
+}
+
 /* Add path, which is canonical and becomes the list's, unless it is there already. */
 static int
 add(struct search *s, char *path, const struct stat *st, const char *why, int flags)
@@ -90,7 +106,8 @@ add(struct search *s, char *path, const struct stat *st, const char *why, int fl
 
 	for (size_t i = 0; i < p->count; i++)
 		if (strcmp(p->list[i].path, path) == 0) {
-			p->list[i].exclusive |= (flags & EXCLUSIVE) != 0;
+			if (p->list[i].keep == KEEP_LOOSE)
+				p->list[i].keep = keep_how(st, flags);
 			return 0;
 		}
 	/* Grows by doubling: the room is the next power of two at or above the count. */
@@ -105,7 +122,7 @@ add(struct search *s, char *path, const struct stat *st, const char *why, int fl
 	    .st = *st,
 	    .why = why,
 	    .left_out = reason_against(s, path, st, flags),
-	    .exclusive = (flags & EXCLUSIVE) != 0,
+	    .keep = keep_how(st, flags),
 	};
 	return 0;
 }
@@ -226,6 +243,35 @@ secret(struct search *s, const char *root, const char *name)
 	return 0;
 }
 
+/* After an update "bin" is a link: nothing can be mounted on that, but it can be put back. */
+static int
+link_in(struct search *s, const char *dir, const char *name)
+{
+	char *path;
+	struct stat st;
+
+	if (asprintf(&path, "%s/%s", dir, name) < 0)
+		return error_set(s->e, ENOMEM, NULL, "can't note %s", name);
+	if (lstat(path, &st) != 0 || !S_ISLNK(st.st_mode)) {
+		free(path);
+		return 0;
+	}
+	if (add(s, path, &st, "a link of the runner's", 0) != 0)
+		return -1;
+	s->p->list[s->p->count - 1].inside = true; /* it has no mount */
+	return 0;
+}
+
+/* The runner itself goes on writing its logs. */
+static int
+runner_code(struct search *s, const char *root, const char *name)
+{
+	if (candidate_in(
+		s, root, name, "the runner's own", strcmp(name, "_diag") == 0 ? NAMES : 0) != 0)
+		return -1;
+	return link_in(s, root, name);
+}
+
 static int
 runner_parts(struct search *s, const char *root)
 {
@@ -236,8 +282,7 @@ runner_parts(struct search *s, const char *root)
 	while (result == 0 && listing != NULL && (entry = readdir(listing)) != NULL)
 		switch (runner_part(entry->d_name)) {
 		case RUNNER_PART_CODE:
-			/* The runner itself goes on writing its logs. */
-			result = candidate_in(s, root, entry->d_name, "the runner's own", 0);
+			result = runner_code(s, root, entry->d_name);
 			break;
 		case RUNNER_PART_SECRET:
 			result = secret(s, root, entry->d_name);
@@ -278,7 +323,25 @@ launcher(struct search *s)
 	if (slash == path)
 		return 0;
 	*slash = '\0';
-	return candidate(s, path, "the directory of legguard", OUTSIDE);
+	return candidate(s, path, "the directory of legguard", NAMES | OUTSIDE);
+}
+
+static int
+asked_for(struct search *s)
+{
+	const struct words *paths = &s->o->read_only;
+
+	for (size_t i = 0; i < paths->count; i++) {
+		AUTO_FREE char *real = realpath(paths->list[i], NULL);
+		struct stat st;
+
+		if (real == NULL || stat(real, &st) != 0)
+			return error_set(s->e, errno, "name an existing path", "--read-only: %s",
+			    paths->list[i]);
+		if (add(s, ptr_take(&real), &st, "--read-only", ASKED) != 0)
+			return -1;
+	}
+	return 0;
 }
 
 static int
@@ -287,6 +350,8 @@ find_all(struct search *s)
 	AUTO_FREE char *root = runner_find(s->env);
 	const char *temp = s->places[TEMP].path;
 
+	if (asked_for(s) != 0)
+		return -1;
 	if (candidate_in(s, temp, "_github_workflow", "the event", 0) != 0 ||
 	    candidate(s, environment_get(s->env, "GITHUB_EVENT_PATH"), "GITHUB_EVENT_PATH",
 		EXCLUSIVE) != 0 ||
@@ -404,6 +469,22 @@ protected_add_to(const struct protected *p, struct view_paths *v, struct error *
 		if (one->left_out == NULL && !one->inside &&
 		    view_paths_add(v, one->path, one->st.st_dev, one->st.st_ino) != 0)
 			return error_set(e, errno, NULL, "can't note %s", one->path);
+	}
+	return 0;
+}
+
+int
+protected_keep(const struct protected *p, struct snapshot *s, struct error *e)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		const struct protected_path *one = &p->list[i];
+
+		/* A tree is kept with all that is in it. */
+		if (one->left_out != NULL ||
+		    (one->inside && (one->keep == KEEP_TREE || one->keep == KEEP_LOOSE)))
+			continue;
+		if (snapshot_keep(s, one->path, &one->st, one->keep, e) != 0)
+			return -1;
 	}
 	return 0;
 }

@@ -9,6 +9,7 @@
 
 #include "bindmount/error.h"
 #include "bindmount/view.h"
+#include "guard/keep.h"
 #include "guard/options.h"
 
 #include <stdbool.h>
@@ -21,7 +22,7 @@ struct protected_path {
 	const char *why;      /* what it is, in a few words */
 	const char *left_out; /* why it is not protected all the same, or NULL */
 	bool inside;    /* it lies in a protected directory, so it needs no mount of its own */
-	bool exclusive; /* nobody but the runner writes it, and not while a step runs */
+	enum keep keep; /* how, beyond the mount */
 };
 
 struct protected
@@ -40,7 +41,8 @@ struct protected
  * - the file of GITHUB_EVENT_PATH, the directory of GITHUB_ACTION_PATH, the runner's directory of actions;
  * - of the runner's root what runs in later steps;
  * - the scripts that ACTIONS_RUNNER_HOOK_JOB_STARTED, _JOB_COMPLETED and ACTIONS_RUNNER_CONTAINER_HOOKS name;
- * - the launcher's executable and its directory.
+ * - the launcher's executable and its directory,
+ * after what --read-only names, which has to be there.
  * Left out is a directory that holds what the leg works in (its working directory cwd, the workspace, RUNNER_TEMP,
  * HOME, TMPDIR), and what --unprotect names or holds. What is not there, or out of the leg's reach anyway, is passed
  * over. Refused: more files than PROTECTED_FILES_MAX; an --unprotect path inside a protected directory, which
@@ -48,6 +50,9 @@ struct protected
  */
 int protected_find(struct protected *p, const struct options *o, char *const *env, const char *cwd,
     struct error *e);
+
+/* Keep all of it, as each says. -1 with *e. */
+int protected_keep(const struct protected *p, struct snapshot *s, struct error *e);
 
 /* Add to *v what has to be mounted. -1 with *e. */
 int protected_add_to(const struct protected *p, struct view_paths *v, struct error *e);

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -19,6 +20,8 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,6 +83,45 @@ bind_to_launcher(const struct state *s, struct error *e)
 	return 0;
 }
 
+/*
+ * A descriptor reaches its file whatever is mounted over the path, and through /proc/self/fd it can be opened anew for
+ * writing. So a standard input that the view has read-only is opened anew in the view. path is what it was before.
+ */
+static void
+take_stdin_from_view(const char *path)
+{
+	AUTO_FD int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat was, is;
+	struct statvfs fs;
+
+	if (fd < 0 || fstat(STDIN_FILENO, &was) != 0 || fstat(fd, &is) != 0 ||
+	    was.st_dev != is.st_dev || was.st_ino != is.st_ino)
+		return;
+	if (fstatvfs(fd, &fs) != 0 || (fs.f_flag & ST_RDONLY) == 0)
+		return;
+	(void)fcntl(fd, F_SETFL, 0);
+	(void)lseek(fd, lseek(STDIN_FILENO, 0, SEEK_CUR), SEEK_SET);
+	(void)dup2(fd, STDIN_FILENO);
+}
+
+static int
+build_view(const struct leg_plan *plan, struct error *e)
+{
+	char path[PATH_MAX + 1] = "";
+	struct stat st;
+
+	if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) &&
+	    readlink("/proc/self/fd/0", path, sizeof path - 1) < 0)
+		return error_set(e, errno, NULL, "can't tell what standard input is");
+	if (leg_has_userns(plan) && userns_map_identity(plan->uid, plan->gid, e) != 0)
+		return -1;
+	if (view_build(plan->view, e) != 0)
+		return -1;
+	if (path[0] == '/')
+		take_stdin_from_view(path);
+	return 0;
+}
+
 static int
 build(struct state *s, struct error *e)
 {
@@ -88,9 +130,7 @@ build(struct state *s, struct error *e)
 	if (bind_to_launcher(s, e) != 0)
 		return -1;
 	if (plan->confined) {
-		if (leg_has_userns(plan) && userns_map_identity(plan->uid, plan->gid, e) != 0)
-			return -1;
-		if (view_build(plan->view, e) != 0)
+		if (build_view(plan, e) != 0)
 			return -1;
 	} else if (view_enter(&plan->view->cwd, e) != 0) {
 		return -1;

@@ -149,13 +149,14 @@ copy_bytes(int from, int to, size_t size)
 static int
 fill(const struct snapshot *s, const struct content *c, int fd)
 {
+	bool has_bytes = c->copied && s->taker == getpid();
+	size_t size = c->copied ? c->size : (size_t)c->st.st_size;
 	struct content copy = *c;
 	char detail[HEAL_DETAIL];
 
 	copy.fd = fd;
-	if ((s->taker == getpid() ? content_write(fd, c->bytes, c->size, 0)
-				  : copy_bytes(c->fd, fd, c->size)) != 0 ||
-	    ftruncate(fd, (off_t)c->size) != 0)
+	if ((has_bytes ? content_write(fd, c->bytes, size, 0) : copy_bytes(c->fd, fd, size)) != 0 ||
+	    ftruncate(fd, (off_t)size) != 0)
 		return -1;
 	if (heal_metadata(&copy, detail) == HEAL_FAILED)
 		return -1;
@@ -184,7 +185,8 @@ void
 remake_let_go(struct snapshot *s)
 {
 	for (size_t i = 0; i < s->file_count; i++)
-		if (remake_needed(s->files[i].content->fd))
+		/* What there is no copy of is made anew from the old inode. */
+		if (s->files[i].content->copied && remake_needed(s->files[i].content->fd))
 			fd_drop(&s->files[i].content->fd);
 	/* A directory is held by what was in it as well, so that goes first. */
 	for (size_t i = s->chain.count; i-- > 0;)

@@ -12,6 +12,7 @@
 #include "guard/heal.h"
 #include "guard/held.h"
 #include "guard/hold.h"
+#include "guard/keep.h"
 #include "guard/mandate.h"
 #include "guard/names.h"
 #include "guard/remake.h"
@@ -238,7 +239,7 @@ restore_mode(struct restore *r, const struct chain_node *node)
 }
 
 static void
-restore_ancestor(struct restore *r, struct chain_node *node)
+restore_ancestor(struct restore *r, struct chain_node *node, bool own)
 {
 	size_t quarantined = r->names.count;
 	struct misplaced m;
@@ -250,7 +251,8 @@ restore_ancestor(struct restore *r, struct chain_node *node)
 		free(m.left);
 		node->moved = true;
 	}
-	if (S_ISDIR(node->st.st_mode))
+	/* Above what is only kept, modes are the leg's to change, as in its workspace. */
+	if (own && S_ISDIR(node->st.st_mode))
 		restore_mode(r, node);
 }
 
@@ -307,6 +309,23 @@ check_links(struct restore *r, const struct held_file *file)
 	report(r, FINDING_LINKED, EMLINK, file->node->path, detail);
 }
 
+/* A lease that nobody broke is proof; without one, a ctime that nobody can set back is. */
+static enum heal
+compare_uncopied(const struct content *c, enum finding_kind *kind, char detail[HEAL_DETAIL])
+{
+	struct stat now;
+
+	*kind = FINDING_REWRITTEN;
+	snprintf(detail, HEAL_DETAIL, "it is too large for a copy");
+	if (c->intact || c->remade)
+		return HEAL_SAME;
+	if (fstat(c->fd, &now) == 0 && now.st_ctim.tv_sec == c->st.st_ctim.tv_sec &&
+	    now.st_ctim.tv_nsec == c->st.st_ctim.tv_nsec)
+		return HEAL_SAME;
+	errno = EFBIG;
+	return HEAL_FAILED;
+}
+
 static void
 restore_content(struct restore *r, const struct held_file *file)
 {
@@ -318,7 +337,7 @@ restore_content(struct restore *r, const struct held_file *file)
 	/* What we may not write the leg could not have written either. */
 	if (!c->writable)
 		return;
-	healed = heal_bytes(c, &kind, detail);
+	healed = c->copied ? heal_bytes(c, &kind, detail) : compare_uncopied(c, &kind, detail);
 	if (healed != HEAL_SAME)
 		report(r, kind, healed == HEAL_FAILED ? errno : 0, file->node->path, detail);
 	healed = heal_metadata(c, detail);
@@ -331,6 +350,8 @@ restore_content(struct restore *r, const struct held_file *file)
 static bool
 concerns_us(const struct held_file *file)
 {
+	if (file->kept && file->shared && file->content->given_up)
+		return false;
 	return !file->neighbour || file->own_step || file->node->parent->moved;
 }
 
@@ -359,7 +380,7 @@ restore_ancestors(struct restore *r)
 		struct chain_node *node = r->s->chain.nodes[i];
 
 		if (S_ISDIR(node->st.st_mode) || S_ISLNK(node->st.st_mode))
-			restore_ancestor(r, node);
+			restore_ancestor(r, node, i < r->s->own_nodes);
 	}
 }
 
@@ -383,6 +404,12 @@ snapshot_restore(struct snapshot *s, struct findings *f, struct error *e)
 
 	hold_end(s);
 	reserve_free_ballast(s);
+	/* Putting names back changes the times that this goes by. */
+	if (keep_compare(s, f)) {
+		r.failed = true;
+		(void)error_set(
+		    e, 0, "the findings say what", "what the leg may only read was changed");
+	}
 	restore_ancestors(&r);
 	for (size_t i = 0; i < s->file_count; i++) {
 		report_opened(&r, &s->files[i]);

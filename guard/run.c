@@ -206,7 +206,8 @@ provide(void *arg, int reaper_pidfd, struct error *e)
 {
 	struct job *j = arg;
 
-	if (record(j, e) != 0 || reserve(j, e) != 0 || open_sweep(j, e) != 0)
+	if (record(j, e) != 0 || reserve(j, e) != 0 || open_sweep(j, e) != 0 ||
+	    protected_keep(&j->plan.protected, j->snapshot, e) != 0)
 		return -1;
 	/* An unconfined leg may write, as it was asked for; it is put back. */
 	if (j->options->isolation == ISOLATION_NAMESPACE)
@@ -433,6 +434,8 @@ look_again(struct job *j)
 	struct outcome *out = j->out;
 
 	janitor_wait(&j->janitor); /* which has them open as well */
+	if (snapshot_note_changes(j->snapshot, &out->leftovers) != 0)
+		error_set(&out->error, errno, NULL, "can't note what was changed");
 	for (size_t i = 0; i < j->plan.n_requests; i++) {
 		const struct guard_request *r = &j->plan.requests[i];
 		size_t index = snapshot_index(j->snapshot, i);

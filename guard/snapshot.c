@@ -25,7 +25,7 @@ find_content(const struct snapshot *s, const struct stat *st)
 }
 
 static struct content *
-add_content(struct snapshot *s, const struct chain_node *node, bool read_only)
+add_content(struct snapshot *s, const struct chain_node *node, enum content_how how)
 {
 	struct content **contents =
 	    reallocarray(s->contents, s->content_count + 1, sizeof(struct content *));
@@ -36,7 +36,7 @@ add_content(struct snapshot *s, const struct chain_node *node, bool read_only)
 	s->contents = contents;
 	content = calloc(1, sizeof *content);
 	if (content == NULL ||
-	    content_record(content, node->parent->fd, node->name, &node->st, read_only) != 0)
+	    content_record(content, node->parent->fd, node->name, &node->st, how) != 0)
 		return NULL;
 	contents[s->content_count++] = content;
 	return ptr_take(&content);
@@ -56,7 +56,7 @@ look_writable(const struct snapshot *s, struct content *content)
 }
 
 ssize_t
-held_add(struct snapshot *s, struct chain_node *node, bool neighbour, bool read_only)
+held_add(struct snapshot *s, struct chain_node *node, bool neighbour, enum content_how how)
 {
 	struct held_file *files;
 	struct content *content;
@@ -70,10 +70,11 @@ held_add(struct snapshot *s, struct chain_node *node, bool neighbour, bool read_
 	s->files = files;
 	content = find_content(s, &node->st);
 	if (content == NULL)
-		content = add_content(s, node, read_only);
+		content = add_content(s, node, how);
 	if (content == NULL || (neighbour && look_writable(s, content) != 0))
 		return -1;
-	files[s->file_count] = (struct held_file){node, content, neighbour, false};
+	files[s->file_count] =
+	    (struct held_file){.node = node, .content = content, .neighbour = neighbour};
 	return (ssize_t)s->file_count++;
 }
 
@@ -211,7 +212,7 @@ int
 snapshot_record(struct snapshot *s, struct error *e)
 {
 	for (size_t i = 0; i < s->request_count; i++) {
-		ssize_t index = held_add(s, s->requested[i], false, false);
+		ssize_t index = held_add(s, s->requested[i], false, RECORD_WRITABLE);
 
 		if (index < 0)
 			return record_error(s->requested[i], &s->requests[i], e);
@@ -219,6 +220,7 @@ snapshot_record(struct snapshot *s, struct error *e)
 	}
 	if (neighbours_add(s) != 0)
 		return error_set(e, errno, NULL, "no memory for a copy of the guarded directory");
+	s->own_nodes = s->chain.count;
 	return 0;
 }
 
@@ -234,6 +236,7 @@ snapshot_free(struct snapshot *s)
 	}
 	free(s->contents);
 	free(s->files);
+	free(s->trees);
 	free(s->guarded);
 	free(s->index);
 	free(s->requested);

@@ -153,7 +153,10 @@ leftovers(const struct leftovers *l)
 
 		list = append(
 		    list, json_pack("{s:o, s:s, s:s}", "path", untrusted(one->path), "what",
-			      leftover_text(one->kind), "when", one->before ? "before" : "after"));
+			      leftover_text(one->kind), "when",
+			      one->kind == LEFTOVER_CHANGED ? "during"
+			      : one->before                 ? "before"
+							    : "after"));
 	}
 	return list;
 }

@@ -258,6 +258,202 @@ environment() {
 	lacks "$work/stdout" tok1
 }
 
+# around COMMAND: the leg's own namespace, where $bare is the runner's directory of work with nothing mounted in it.
+# $back puts everything back.
+around() {
+	mkdir -p "$work/beside" "$work/bare"
+	guard --status "$work/status.json" -- unshare -rm bash -c '
+		mount --bind "$1/beside" "$1/bare" || exit 9
+		mv "$1/runner/_work" "$1/beside/w" || exit 9
+		exec 7<"$1/bare/w"
+		bare=$1/bare/w
+		back() { mv "$1/beside/w" "$1/runner/_work"; bare=/proc/self/fd/7; }
+		eval "$2"' - "$work" "$1"
+}
+
+# settled PATH: what is below it was changed some ticks of the clock ago, as far as times can tell.
+settled() {
+	local last
+	last=$(find "$1" -printf '%C@\n' | sort -n | tail -n 1)
+	is_past() {
+		touch "$work/probe"
+		[[ $(stat -c %.9Z "$work/probe") > $last ]]
+	}
+	until_true is_past
+	until_true is_past # as the clock of the times may be ahead of that of the ticks
+}
+
+around_to_the_script() {
+	make_runner
+	cat >"$script" <<-E
+		"\$LEGGUARD" run -- unshare -rm bash -c 'mount --bind "\$1/beside" "\$1/bare" && mv "\$1/runner/_work" "\$1/beside/w" &&
+			echo "touch \$1/injected" >>"\$1/bare/w/_temp/$guid.sh" && touch "\$1/wrote"' - "$work"
+		echo "after \$?"
+	E
+	cp "$script" "$work/script"
+	mkdir "$work/beside" "$work/bare"
+	"${under[@]}" bash "$script" >"$work/stdout" 2>"$work/stderr" </dev/null
+	same "$(cat "$work/stdout")" "after 120"
+	has "$work/stderr" "tampered: opened $script"
+	[[ ! -e $work/injected && ! -e $work/wrote ]] || fail "the leg could write"
+	cmp "$work/script" "$script"
+	kept
+}
+
+around_and_back() {
+	make_runner
+	around 'back "$1"; echo forged >>"$bare/_temp/_github_workflow/event.json" && : >"$1/wrote"'
+	expect 120
+	[[ ! -e $work/wrote ]] || fail "the leg could write"
+	has "$work/stderr" "tampered: opened $GITHUB_EVENT_PATH"
+	same "$(cat "$GITHUB_EVENT_PATH")" "{}"
+	kept
+}
+
+# What there is no copy of can't be put back, but it can't be hidden either.
+around_to_an_action() {
+	make_runner
+	touch -d '2020-01-01' "$GITHUB_ACTION_PATH/post.js"
+	settled "$runner"
+	around 'back "$1"; f=$bare/_actions/them/action/v1/post.js
+		sed s/main/evil/ "$f" | dd of="$f" conv=notrunc status=none && touch -d 2020-01-01 "$f" && : >"$1/wrote"; exit 0'
+	[[ -e $work/wrote ]] || fail "the attack did not work: $(cat "$work/stderr")"
+	expect 122
+	has "$work/stderr" "tampered: rewritten $GITHUB_ACTION_PATH/post.js"
+	same "$(status_of class)" tampered
+	kept
+}
+
+around_to_an_earlier_file() {
+	make_runner
+	echo 1 >"$RUNNER_TEMP/version"
+	around 'back "$1"; echo 2 >"$bare/_temp/version"; exit 0'
+	expect 122
+	has "$work/stderr" "tampered: rewritten $RUNNER_TEMP/version"
+}
+
+# Without a directory being moved the leg could not get there, so it may have been somebody else.
+replaced_earlier_file() {
+	make_runner
+	echo 1 >"$RUNNER_TEMP/version"
+	guard --status "$work/status.json" -- "$LEGS/dirfd-rename" replace "$RUNNER_TEMP" version
+	expect 0
+	has "$work/stdout" moved
+	has "$work/stderr" "$RUNNER_TEMP/version was changed by the leg or by somebody else while the leg ran"
+	has "$work/status.json" '"when":"during"'
+}
+
+names_put_back() {
+	make_runner
+	local f how
+	for how in rename unlink replace; do
+		guard -- "$LEGS/dirfd-rename" "$how" "$RUNNER_TEMP" "$guid.sh"
+		expect 120
+		has "$work/stdout" moved
+		same "$(cat "$script")" true
+		rm -rf "$RUNNER_TEMP/moved-aside" # the leg's
+	done
+	for f in "$runner/bin" "$runner/externals" "$runner/_work/_actions" "$RUNNER_TEMP/_github_workflow" "$runner/_diag"; do
+		stat -c '%i %n' "$f" >"$work/before"
+		guard -- "$LEGS/dirfd-rename" rename "${f%/*}" "${f##*/}"
+		expect 120
+		has "$work/stdout" moved
+		has "$work/stderr" "tampered: path-moved $f"
+		stat -c '%i %n' "$f" | cmp - "$work/before"
+		rm -rf "${f%/*}/moved-aside" # the leg's
+	done
+	# In a directory of its own the program's name holds; in the workspace the directory is the leg's.
+	mkdir build
+	cp "$LEGGUARD" build/legguard
+	local program=$PWD/build/legguard
+	sha256sum "$program" >"$work/sum"
+	for how in rename replace unlink; do
+		LEGGUARD=$program guard -- "$LEGS/dirfd-rename" "$how" "$PWD/build" legguard
+		expect 120
+		sha256sum -c --quiet "$work/sum"
+		same "$(stat -c %a "$program")" 755
+		rm -rf build/moved-aside
+	done
+	kept
+}
+
+link_put_back() {
+	make_runner
+	mv "$runner/externals" "$runner/externals.2.336.0"
+	ln -s externals.2.336.0 "$runner/externals"
+	guard -- bash -c 'rm "$1/externals" && mkdir -p "$1/externals/node20/bin"' - "$runner"
+	expect 120
+	same "$(readlink "$runner/externals")" externals.2.336.0
+}
+
+# Others may write what is theirs, whatever the leg renames; what the leg can't have done is not held against it.
+others_write() {
+	make_runner
+	local names=("$RUNNER_TEMP/closed" "$RUNNER_TEMP/open" "$RUNNER_TEMP/removed" "$work/asked")
+	touch "${names[@]}"
+	mkfifo "$work/started" "$work/go"
+	exec 8>>"$RUNNER_TEMP/open"
+	{
+		await "$work/started"
+		echo more >>"$RUNNER_TEMP/closed"
+		echo more >>"$work/asked"
+		echo more >&8
+		rm "$RUNNER_TEMP/removed"
+		echo log >>"$runner/_diag/Worker.log"
+		announce "$work/go"
+	} &
+	guard --read-only "$work/asked" -- bash -c 'cd "$RUNNER_TEMP" && touch a && : >"$1/started"; : <"$1/go"; mv a b' - "$work"
+	wait $!
+	expect 0
+	same "$(cat "$RUNNER_TEMP/closed" "$RUNNER_TEMP/open" "$work/asked")" $'more\nmore\nmore'
+	[[ ! -e $RUNNER_TEMP/removed ]] || fail "it was put back"
+	has "$work/stderr" "$RUNNER_TEMP/closed was changed"
+	lacks "$work/stderr" "$RUNNER_TEMP/open"
+	kept
+}
+
+asked_file() {
+	mkdir "$work/dir" "$work/beside" "$work/bare"
+	echo precious >"$work/dir/file"
+	guard --read-only "$work/dir/file" -- unshare -rm bash -c '
+		mount --bind "$1/beside" "$1/bare" && mv "$1/dir" "$1/beside/d" && exec 7<"$1/bare/d" && mv "$1/beside/d" "$1/dir" &&
+			echo forged >/proc/self/fd/7/file && : >"$1/wrote"' - "$work"
+	expect 120
+	[[ ! -e $work/wrote ]] || fail "the leg could write"
+	has "$work/stderr" "tampered: opened $work/dir/file"
+	same "$(cat "$work/dir/file")" precious
+}
+
+asked_directory() {
+	mkdir -p "$work/dir/tree/a/b" "$work/beside" "$work/bare"
+	echo precious >"$work/dir/tree/a/b/file"
+	settled "$work/dir/tree"
+	guard --read-only "$work/dir/tree" -- unshare -rm bash -c '
+		mount --bind "$1/beside" "$1/bare" && mv "$1/dir" "$1/beside/d" && exec 7<"$1/bare/d" && mv "$1/beside/d" "$1/dir" &&
+			echo forged >/proc/self/fd/7/tree/a/b/file; exit 0' - "$work"
+	expect 122
+	has "$work/stderr" "tampered: rewritten $work/dir/tree/a/b/file"
+	# An honest leg works beside it, and changes modes above it.
+	guard --read-only "$work/dir/tree" -- bash -c 'cd "$1/dir" && touch a && mv a b && chmod 0700 . && ! touch tree/c' - "$work"
+	expect 0
+	same "$(stat -c %a "$work/dir")" 700
+}
+
+# Standard input was opened where nothing is mounted over it.
+by_standard_input() {
+	make_runner
+	printf 'first\nprompt\n' >"$GITHUB_ACTION_PATH/prompt"
+	local status=0
+	{
+		read -r line
+		"${under[@]}" "$LEGGUARD" run -- bash -c 'cat; echo forged >/proc/self/fd/0' >"$work/stdout" 2>"$work/stderr" || status=$?
+	} <"$GITHUB_ACTION_PATH/prompt"
+	same "$status" 1
+	has "$work/stderr" "Read-only file system"
+	same "$(cat "$work/stdout")" prompt
+	same "$(cat "$GITHUB_ACTION_PATH/prompt")" $'first\nprompt'
+}
+
 scenario "script, event, action, runner, hook and earlier files can't be changed by their names" by_their_names
 scenario "a step's script that its leg appends to runs as it was written" own_script
 scenario "the runner is found by its worker's executable, also after an update" after_an_update
@@ -271,3 +467,14 @@ scenario "what the leg makes in RUNNER_TEMP is its own, and its clean-up removes
 scenario "files in RUNNER_TEMP that are no plain files of the step are no reason to refuse" others_files
 scenario "the program and its directory can't be replaced" itself
 scenario "tokens of the job are not in the leg's environment, unless they are asked for" environment
+scenario "a write to the step's script around its mount is stopped before it happens" around_to_the_script
+scenario "so is one to the event, after the directories were moved back" around_and_back
+scenario "a change to an action around its mount is found, whatever its times say" around_to_an_action
+scenario "as is one to an earlier step's file" around_to_an_earlier_file
+scenario "an earlier step's file that anybody may have replaced is noted" replaced_earlier_file
+scenario "names of protected files and directories are put back" names_put_back
+scenario "a link of the runner's is put back" link_put_back
+scenario "what others write meanwhile stays, and is not held against the leg" others_write
+scenario "a write to a --read-only file around its mount is stopped" asked_file
+scenario "a change below a --read-only directory is found, and an honest leg works beside it" asked_directory
+scenario "standard input that is a protected file can't be written through its descriptor" by_standard_input
