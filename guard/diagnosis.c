@@ -126,6 +126,21 @@ add_fix(struct fix *fixes, size_t n, const struct diagnosis *d, const char *cure
 	return n + 1;
 }
 
+/* Started as root there is a way around what stops an ordinary user. */
+static size_t
+add_other_user(struct fix *fixes, size_t n, const struct diagnosis *d)
+{
+	if (d->other_user.state != TRIAL_OK || n == DIAGNOSIS_FIXES_MAX)
+		return n;
+	fixes[n] = (struct fix){.text = "start legguard as root, with a user for the leg: that was "
+					"tried, and works here"};
+	if (d->through_sudo)
+		ADD_COMMAND(&fixes[n], d, "sudo -E ", "", " run --user ", d->user, " -- COMMAND");
+	else
+		ADD_COMMAND(&fixes[n], d, "", " run --user ", d->user, " -- COMMAND");
+	return n + 1;
+}
+
 size_t
 diagnosis_fixes(const struct diagnosis *d, struct fix fixes[DIAGNOSIS_FIXES_MAX])
 {
@@ -138,7 +153,7 @@ diagnosis_fixes(const struct diagnosis *d, struct fix fixes[DIAGNOSIS_FIXES_MAX]
 	for (size_t i = 0; i < d->n_checks; i++)
 		if (d->checks[i].needed && d->checks[i].result.state == TRIAL_MISSING)
 			n = add_fix(fixes, n, d, d->checks[i].result.error.cure);
-	return n;
+	return add_other_user(fixes, n, d);
 }
 
 /* What is to be said about it: the reason where it is missing, else the detail. */
@@ -198,10 +213,17 @@ print_doors(FILE *out, const struct diagnosis *d)
 	}
 }
 
+static bool
+was_tried(const struct trial_result *r)
+{
+	return r->state != TRIAL_UNKNOWN || r->error.what[0] != '\0';
+}
+
 static void
 print_tiers(FILE *out, const struct diagnosis *d)
 {
 	enum tier strongest = diagnosis_tier(d);
+	bool around = d->other_user.state == TRIAL_OK;
 	char text[LINE];
 
 	fprintf(out, "Tiers, each by a whole run:\n");
@@ -214,8 +236,15 @@ print_tiers(FILE *out, const struct diagnosis *d)
 					  : state_names[d->tiers[i].state],
 		    tier_names[i], works ? tier_uses[i] : explain(text, &d->tiers[i]));
 	}
+	if (was_tried(&d->other_user))
+		fprintf(out, "  %-8s %-18s %s\n", state_names[d->other_user.state],
+		    d->through_sudo ? "namespace, sudo" : "namespace, --user",
+		    around ? "started as root, with a user for the leg"
+			   : explain(text, &d->other_user));
 	fprintf(out, "The strongest tier that works here: %s%s\n", tier_names[strongest],
-	    strongest == TIER_NAMESPACE ? ", the default" : "");
+	    strongest == TIER_NAMESPACE ? ", the default"
+	    : around                    ? "; started as root, with --user, namespace"
+					: "");
 }
 
 static bool
@@ -383,14 +412,27 @@ fixes_array(const struct diagnosis *d)
 	return all;
 }
 
+static json_t *
+other_user_or_null(const struct diagnosis *d)
+{
+	bool works = d->other_user.state == TRIAL_OK;
+	char text[LINE];
+
+	if (!was_tried(&d->other_user))
+		return json_null();
+	return json_pack("{s:b, s:b, s:s, s:o}", "works", works, "sudo", d->through_sudo, "user",
+	    d->user, "error", works ? json_null() : string_or_null(explain(text, &d->other_user)));
+}
+
 char *
 diagnosis_json(const struct diagnosis *d, struct error *e)
 {
 	enum tier tier = diagnosis_tier(d);
-	json_t *object = json_pack("{s:s, s:i, s:b, s:s, s:o, s:o, s:o, s:o}", "version",
-	    LEGGUARD_VERSION, "schema", SCHEMA, "default_works", tier == TIER_NAMESPACE,
-	    "strongest_tier", tier_names[tier], "tiers", tiers_object(d), "checks",
-	    checks_object(d), "doors", doors_array(d), "fixes", fixes_array(d));
+	json_t *object =
+	    json_pack("{s:s, s:i, s:b, s:s, s:o, s:o, s:o, s:o, s:o}", "version", LEGGUARD_VERSION,
+		"schema", SCHEMA, "default_works", tier == TIER_NAMESPACE, "strongest_tier",
+		tier_names[tier], "tiers", tiers_object(d), "other_user", other_user_or_null(d),
+		"checks", checks_object(d), "doors", doors_array(d), "fixes", fixes_array(d));
 	AUTO_FREE char *text =
 	    object != NULL ? json_dumps(object, JSON_INDENT(2) | JSON_ENSURE_ASCII) : NULL;
 	char *lines = NULL;

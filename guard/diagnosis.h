@@ -43,6 +43,13 @@ struct diagnosis {
 	size_t n_doors;
 	/* By a whole run in that tier. Its word counts: what else a run needs is part of it. */
 	struct trial_result tiers[TIERS];
+	/*
+	 * By a run in the default tier as root with --user, through sudo if through_sudo. TRIAL_UNKNOWN
+	 * without an error where that was not tried: it is for where the default does not work.
+	 */
+	struct trial_result other_user;
+	bool through_sudo;
+	const char *user; /* of --user */
 	/* What stands in the way of the namespaces, if something does. */
 	enum userns_obstacle obstacle;
 	const char *program; /* its absolute path, for commands to type */

@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -51,6 +52,8 @@ static const struct {
     {"docker_group", false, surroundings_docker_group},
 };
 
+enum { USER_MAX = 32 }; /* two numbers */
+
 enum { CHECKS = sizeof checks / sizeof checks[0] };
 
 _Static_assert((int)CHECKS <= (int)DIAGNOSIS_CHECKS_MAX, "room for all checks");
@@ -82,12 +85,42 @@ parse(struct request *r, int argc, char **argv, struct error *e)
 	return 0;
 }
 
+static enum trial_state
+state_of(const struct diagnosis *d, const char *name)
+{
+	for (size_t i = 0; i < d->n_checks; i++)
+		if (strcmp(d->checks[i].name, name) == 0)
+			return d->checks[i].result.state;
+	return TRIAL_UNKNOWN;
+}
+
+/* Whom the leg would be as an ordinary user: who called, or asked sudo to, or nobody. */
+static void
+name_user(char name[USER_MAX])
+{
+	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
+
+	if (getuid() != 0)
+		snprintf(name, USER_MAX, "%u:%u", getuid(), getgid());
+	else if (uid != NULL && gid != NULL && atoi(uid) > 0 && atoi(gid) > 0)
+		snprintf(name, USER_MAX, "%d:%d", atoi(uid), atoi(gid));
+	else
+		snprintf(name, USER_MAX, "65534:65534");
+}
+
 static void
 try_tiers(struct diagnosis *d, const struct rehearsal *r)
 {
-	rehearsal_run(r, "namespace", &d->tiers[TIER_NAMESPACE]);
-	rehearsal_run(r, "landlock", &d->tiers[TIER_LANDLOCK]);
+	rehearsal_run(r, "namespace", NULL, &d->tiers[TIER_NAMESPACE]);
+	rehearsal_run(r, "landlock", NULL, &d->tiers[TIER_LANDLOCK]);
 	d->tiers[TIER_NONE].state = TRIAL_OK; /* it needs no more than a child */
+	if (d->tiers[TIER_NAMESPACE].state == TRIAL_OK)
+		return;
+	d->through_sudo = getuid() != 0;
+	if (!d->through_sudo)
+		rehearsal_run(r, "namespace", d->user, &d->other_user);
+	else if (state_of(d, "sudo") == TRIAL_YES)
+		rehearsal_run_as_root(r, d->user, &d->other_user);
 }
 
 /*
@@ -172,13 +205,16 @@ diagnose(bool json, char *const *env, const struct startup *startup, int *status
 	AUTO_FREE struct diagnosis *d = calloc(1, sizeof *d);
 	AUTO_FREE char *program = find_program(e);
 	struct rehearsal r = {0};
+	char user[USER_MAX];
 	char *text = NULL;
 
 	if (d == NULL)
 		error_set(e, errno, NULL, "can't begin");
 	if (d == NULL || program == NULL)
 		return NULL;
+	name_user(user);
 	d->program = program;
+	d->user = user;
 	end_on_signals();
 	if (rehearsal_begin(&r, program, env, startup, e) == 0 && list_doors(d, &r.plan, e) == 0) {
 		examine(d, &r);

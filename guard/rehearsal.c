@@ -4,6 +4,7 @@
 #include "bindmount/cleanup.h"
 #include "guard/outcome.h"
 #include "guard/run.h"
+#include "guard/sudo.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,17 +28,39 @@ without_file_commands(char *const *env)
 	return kept;
 }
 
-/* Nothing is written, so one file, which is there for certain, can be read-only for it. */
-static int
-parse(struct options *o, char *argv[10], const char *program, const char *tier, struct error *e)
+/*
+ * The words of the command: nothing is written, so one file, which is there for certain, can be read-only
+ * for it. Another user may not get to that file by its path, nor to our directory.
+ */
+static void
+compose(char *argv[REHEARSAL_WORDS], const char *program, const char *tier, const char *user)
 {
-	const char *const words[] = {"run", "--isolation", tier, "--no-outputs", "--read-only",
-	    program, "--", program, "--version", NULL};
+	const char *const words[] = {
+	    "run", "--isolation", tier, "--no-outputs", "--read-only", program};
+	const char *const other[] = {"-C", "/", "--user", user};
+	const char *const command[] = {"--", "/proc/self/exe", "--version", NULL};
+	size_t n = 0;
 
-	_Static_assert(sizeof words / sizeof words[0] == 10, "the size of argv");
+	_Static_assert(
+	    sizeof words + sizeof other + sizeof command <= REHEARSAL_WORDS * sizeof(char *),
+	    "room for all words");
+	/* As execv(3) has it: they are only read. */
 	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-		argv[i] = (char *)words[i]; /* as execv(3) has it: they are only read */
-	return options_parse(o, sizeof words / sizeof words[0] - 1, argv, e);
+		argv[n++] = (char *)words[i];
+	for (size_t i = 0; user != NULL && i < sizeof other / sizeof other[0]; i++)
+		argv[n++] = (char *)other[i];
+	for (size_t i = 0; i < sizeof command / sizeof command[0]; i++)
+		argv[n++] = (char *)command[i];
+}
+
+static int
+parse(struct options *o, char *argv[REHEARSAL_WORDS], struct error *e)
+{
+	int argc = 0;
+
+	while (argv[argc] != NULL)
+		argc++;
+	return options_parse(o, argc, argv, e);
 }
 
 static int
@@ -70,7 +93,8 @@ rehearsal_begin(struct rehearsal *r, const char *program, char *const *env,
 	r->env = without_file_commands(env);
 	if (r->env == NULL)
 		return error_set(e, errno, NULL, "can't copy the environment");
-	if (parse(&r->options, r->argv, program, "namespace", e) != 0)
+	compose(r->argv, program, "namespace", NULL);
+	if (parse(&r->options, r->argv, e) != 0)
 		return -1;
 	if (plan_begin(&r->plan, &r->options, r->env, &refusal) != 0 ||
 	    plan_make(&r->plan, r->env, &refusal) != 0)
@@ -80,7 +104,7 @@ rehearsal_begin(struct rehearsal *r, const char *program, char *const *env,
 
 struct attempt {
 	const struct rehearsal *r;
-	const char *tier;
+	const char *tier, *user;
 };
 
 static void
@@ -88,13 +112,14 @@ attempt(void *arg, struct trial_result *result)
 {
 	const struct attempt *a = arg;
 	const struct rehearsal *r = a->r;
-	char *argv[10];
+	char *argv[REHEARSAL_WORDS];
 	struct options o;
 	struct outcome out = {0};
 	AUTO_FREE char *text = NULL;
 
 	result->state = TRIAL_MISSING;
-	if (parse(&o, argv, r->program, a->tier, &result->error) != 0 ||
+	compose(argv, r->program, a->tier, a->user);
+	if (parse(&o, argv, &result->error) != 0 ||
 	    run(&o, r->startup, r->env, &out, &text, &result->error) != 0)
 		return;
 	if (out.exit_status == 0) {
@@ -107,10 +132,35 @@ attempt(void *arg, struct trial_result *result)
 }
 
 void
-rehearsal_run(const struct rehearsal *r, const char *tier, struct trial_result *result)
+rehearsal_run(
+    const struct rehearsal *r, const char *tier, const char *user, struct trial_result *result)
 {
-	struct attempt a = {.r = r, .tier = tier};
+	struct attempt a = {.r = r, .tier = tier, .user = user};
 	const struct trial t = {.ms = RUN_MS, .body = attempt, .arg = &a};
+
+	trial_run(&t, result);
+}
+
+static void
+attempt_as_root(void *arg, struct trial_result *result)
+{
+	const struct attempt *a = arg;
+	char *argv[REHEARSAL_WORDS + 3] = {"sudo", "-n", (char *)a->r->program};
+	int status;
+
+	compose(argv + 3, a->r->program, a->tier, a->user);
+	status = sudo_run(argv, result);
+	if (status == 0)
+		result->state = TRIAL_OK;
+	else if (status > 0)
+		result->state = TRIAL_MISSING;
+}
+
+void
+rehearsal_run_as_root(const struct rehearsal *r, const char *user, struct trial_result *result)
+{
+	struct attempt a = {.r = r, .tier = "namespace", .user = user};
+	const struct trial t = {.ms = RUN_MS, .body = attempt_as_root, .arg = &a};
 
 	trial_run(&t, result);
 }

@@ -11,13 +11,15 @@
 #include "guard/plan.h"
 #include "guard/startup.h"
 
+enum { REHEARSAL_WORDS = 16 };
+
 struct rehearsal {
 	const char *program; /* absolute path */
 	const struct startup *startup;
 	char **env; /* owned, but for its strings */
 	struct options options;
-	struct plan plan; /* of the default tier */
-	char *argv[10];   /* that options point into */
+	struct plan plan;            /* of the default tier */
+	char *argv[REHEARSAL_WORDS]; /* that options point into */
 };
 
 /*
@@ -28,8 +30,13 @@ struct rehearsal {
 int rehearsal_begin(struct rehearsal *r, const char *program, char *const *env,
     const struct startup *startup, struct error *e);
 
-/* Carry it out in the tier --isolation calls so. */
-void rehearsal_run(const struct rehearsal *r, const char *tier, struct trial_result *result);
+/* Carry it out in the tier --isolation calls so; user is that of --user, or NULL. */
+void rehearsal_run(
+    const struct rehearsal *r, const char *tier, const char *user, struct trial_result *result);
+
+/* The same in the default tier, through sudo(8), which has to ask for no password. */
+void rehearsal_run_as_root(
+    const struct rehearsal *r, const char *user, struct trial_result *result);
 
 void rehearsal_end(struct rehearsal *r);
 

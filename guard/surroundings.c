@@ -5,12 +5,11 @@
 #include "bindmount/mountinfo.h"
 #include "bindmount/sys.h"
 #include "guard/cgroup.h"
+#include "guard/sudo.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +20,6 @@
 #include <unistd.h>
 
 enum {
-	SUDO_S = 5, /* it may ask a name service that does not answer */
 	TRIAL_MS = 10000,
 	CGROUP_EMPTY_MS = 1000,
 	KERNEL_MAJOR = 5, /* the oldest that legguard is made for */
@@ -272,58 +270,18 @@ surroundings_cgroup(const struct view *view, struct trial_result *r)
 	trial_run(&t, r);
 }
 
-/*
- * It runs as root, so neither we nor our end can kill it; the timer, which an exec leaves alone, can. Its
- * own session keeps it from asking on a terminal.
- */
-static _Noreturn void
-become_sudo(void)
-{
-	sigset_t none;
-
-	(void)setsid();
-	for (int sig = 1; sig < NSIG; sig++)
-		(void)signal(sig, SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	sys_close_from(STDERR_FILENO + 1);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	alarm(SUDO_S);
-	execlp("sudo", "sudo", "-n", "true", NULL);
-	_exit(errno == ENOENT ? 127 : 126);
-}
-
 static void
 body_sudo(void *arg, struct trial_result *r)
 {
-	char said[256];
-	AUTO_FD int pidfd = -1;
-	struct pollfd p = {.events = POLLIN};
-	int status = 0;
-	pid_t pid = sys_fork(0, &pidfd);
-	ssize_t n;
+	char *argv[] = {"sudo", "-n", "true", NULL};
+	int status = sudo_run(argv, r);
 
 	(void)arg;
-	if (pid == 0)
-		become_sudo();
-	p.fd = pidfd;
-	if (pid < 0 || poll(&p, 1, (SUDO_S + 1) * 1000) <= 0 || waitpid(pid, &status, 0) != pid ||
-	    WIFSIGNALED(status)) {
-		if (pid > 0)
-			(void)kill(pid, SIGKILL);
-		error_set(&r->error, 0, NULL, "sudo gave no answer within %d s", SUDO_S);
+	if (status < 0)
 		return;
-	}
-	n = pread(STDERR_FILENO, said, sizeof said - 1, 0);
-	said[n > 0 ? n : 0] = '\0';
-	said[strcspn(said, "\n")] = '\0';
-	if (WEXITSTATUS(status) == 127)
-		fact(r, false, "not installed");
-	else
-		fact(r, status == 0, "%s",
-		    status == 0       ? "it asks for none"
-		    : said[0] != '\0' ? said
-				      : "it refused without a word");
+	/* What it said is no error: it is free to ask. */
+	fact(r, status == 0, "%s", status == 0 ? "it asks for none" : r->error.what);
+	r->error = (struct error){0};
 }
 
 void

@@ -43,25 +43,28 @@ json_is_table() {
 	python3 - "$work/doctor.json" "$work/table" <<-'EOF2'
 		import json, re, sys
 		d = json.load(open(sys.argv[1], "rb"))
-		table = {}
+		table, section = {}, ""
 		for line in open(sys.argv[2]):
-		    m = re.match(r"  (ok|MISSING|missing|yes|no|unknown) +(\S+) ", line)
+		    if not line.startswith(" "):
+		        section = line.split()[0]
+		    m = re.match(r"  (ok|MISSING|missing|yes|no|unknown) +([^\s,]+(?:, \S+)?) ", line)
 		    if m:
-		        table[m[2]] = m[1]
+		        table[section, m[2]] = m[1]
 		want = {}
 		for name, c in d["checks"].items():
 		    assert set(c) == {"state", "needed", "value", "errno", "detail", "fix"}, c
-		    want[name] = "MISSING" if c["needed"] and c["state"] == "missing" else c["state"]
+		    want["legguard", name] = "MISSING" if c["needed"] and c["state"] == "missing" else c["state"]
 		    assert (c["state"] == "missing") or c["fix"] is None, c
 		    assert c["detail"], name
 		for name, t in d["tiers"].items():
 		    assert t["works"] == (t["error"] is None), t
-		    if t["works"]:
-		        want[name] = "ok"
-		    else:
-		        assert table[name] in (["MISSING"] if name == "namespace" else ["missing", "unknown"]), name
-		        want[name] = table[name]
-		assert table == want, (table, want)
+		    now = table["Tiers,", name]
+		    assert now in (["ok"] if t["works"] else ["MISSING"] if name == "namespace" else ["missing", "unknown"]), name
+		    want["Tiers,", name] = now
+		if d["other_user"]:
+		    want["Tiers,", "namespace, " + ("sudo" if d["other_user"]["sudo"] else "--user")] = \
+		        "ok" if d["other_user"]["works"] else "missing"
+		assert table == want, sorted(table.items() ^ want.items())
 		assert d["strongest_tier"] == next(n for n in ("namespace", "landlock", "none") if d["tiers"][n]["works"])
 		assert d["default_works"] == d["tiers"]["namespace"]["works"]
 		# What is needed and missing is what fails, and the other way round there is something to do.
@@ -251,7 +254,56 @@ as_root() {
 	line MISSING namespace
 	same "$(said default_works)" false
 	same_cure
-	rm "$work/doctor.json"
+	# The way around that it has tried is one.
+	same "$(said other_user.works)" true
+	said fixes.1.commands.0 >"$work/command"
+	has "$work/table" "$(<"$work/command")"
+	sed -i 's/COMMAND$/true/; s/ run / run --no-outputs -C \/ /' "$work/command"
+	chmod -R o+rwX "$RUNNER_TEMP"
+	sh -eu "$work/command"
+	# Whoever called sudo is the one.
+	under=(env SUDO_UID=1001 SUDO_GID=1002)
+	same "$(said other_user.user)" 1001:1002
+}
+
+# A user who may call sudo, on a machine that refuses to show a fresh /proc to anybody but root.
+with_sudo() {
+	cat >"$work/inside" <<-'EOF2'
+		mount -t tmpfs none /proc/tty
+		mount --bind "$1/passwd" /etc/passwd
+		mount --bind "$1/sudoers" /etc/sudoers
+		shift
+		exec "$@"
+	EOF2
+	grep -v "^[^:]*:[^:]*:$TEST_UID:" /etc/passwd >"$work/passwd"
+	echo "legguard-test:*:$TEST_UID:$TEST_UID::/:/bin/sh" >>"$work/passwd"
+	echo "legguard-test ALL=(ALL) NOPASSWD: SETENV: ALL" >"$work/sudoers"
+	chmod 0644 "$work/passwd"
+	chmod 0440 "$work/sudoers"
+	under=(unshare -m sh "$work/inside" "$work"
+		setpriv --reuid "$TEST_UID" --regid "$TEST_UID" --clear-groups -- env HOME=/)
+}
+through_sudo() {
+	need sudo
+	[[ $VARIANT != asan ]] || skip "sudo does not hand on what the sanitizers need"
+	chown -R "$TEST_UID:$TEST_UID" "$RUNNER_TEMP" "$work/workspace"
+	remember
+	with_sudo
+	agrees 1
+	line yes sudo
+	line MISSING pid_namespace
+	same "$(said other_user.works)" true
+	same "$(said other_user.sudo)" true
+	same "$(said other_user.user)" "$TEST_UID:$TEST_UID"
+	has "$work/table" "sudo -E $LEGGUARD run --user $TEST_UID:$TEST_UID -- COMMAND"
+	"${under[@]}" sudo -E "$LEGGUARD" run --no-outputs --user "$TEST_UID:$TEST_UID" -- id -u >"$work/stdout"
+	same "$(<"$work/stdout")" "$TEST_UID"
+	# It is tried, not guessed.
+	echo "legguard-test ALL=(ALL) NOPASSWD: $(type -P true)" >"$work/sudoers"
+	doctor
+	line yes sudo
+	line missing "namespace, sudo"
+	lacks "$work/table" "sudo -E"
 }
 
 # An executable in the place of sudo: the answers that it can give.
@@ -412,6 +464,7 @@ scenario "with a masked /proc doctor and a run agree" masked_proc
 scenario_as_root "where AppArmor restricts user namespaces two commands install a profile" apparmor
 scenario "the AppArmor profile is one" profile_parses
 scenario_as_root "for root doctor names what a run names" as_root
+scenario_as_root "the way through sudo is tried, and is one" through_sudo
 scenario "sudo is asked, but not waited for for ever" sudo_answers
 scenario_as_root "the group docker is noticed" groups
 scenario_as_root "a delegated cgroup is noticed, and left as it was" delegated

@@ -130,6 +130,33 @@ other_fix_has_no_commands(void **state)
 }
 
 static void
+detour_is_the_last_fix(void **state)
+{
+	struct fix *fixes = calloc(DIAGNOSIS_FIXES_MAX, sizeof *fixes);
+	struct diagnosis *d = refused(USERNS_SWITCH);
+	struct error e = {0};
+	char *text;
+
+	(void)state;
+	d->user = "7:8";
+	d->through_sudo = true;
+	trial_missing(&d->other_user, EPERM, NULL, "no mounts as root");
+	assert_int_equal(diagnosis_fixes(d, fixes), 1);
+	text = diagnosis_table(d, &e);
+	assert_non_null(strstr(text, "  missing  namespace, sudo    no mounts as root: "));
+	free(text);
+	d->other_user = (struct trial_result){.state = TRIAL_OK};
+	assert_int_equal(diagnosis_fixes(d, fixes), 2);
+	assert_string_equal(
+	    fixes[1].commands[0], "sudo -E /usr/bin/legguard run --user 7:8 -- COMMAND");
+	d->through_sudo = false;
+	assert_int_equal(diagnosis_fixes(d, fixes), 2);
+	assert_string_equal(fixes[1].commands[0], "/usr/bin/legguard run --user 7:8 -- COMMAND");
+	free(d);
+	free(fixes);
+}
+
+static void
 table_names_all(void **state)
 {
 	struct diagnosis *d = refused(USERNS_LIMIT);
@@ -203,6 +230,7 @@ main(void)
 	    cmocka_unit_test(fix_is_named_once),
 	    cmocka_unit_test(each_obstacle_has_commands),
 	    cmocka_unit_test(other_fix_has_no_commands),
+	    cmocka_unit_test(detour_is_the_last_fix),
 	    cmocka_unit_test(table_names_all),
 	    cmocka_unit_test(json_says_the_same),
 	};
