@@ -18,6 +18,7 @@
  *   bind=SRC:DST        a user and mount namespace of its own, with SRC bound on DST
  *   bind-locked=SRC:DST likewise, but the command runs in a further user namespace below
  *   tmpfs=DST           likewise, a tmpfs,nosuid,nodev on DST
+ *   no-user-namespaces  likewise, where user.max_user_namespaces is 0
  */
 #include <err.h>
 #include <errno.h>
@@ -181,6 +182,9 @@ apply(const char *arg)
 		enter_userns();
 		if (mount("tmpfs", value, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755") == -1)
 			err(125, "tmpfs on %s", value);
+	} else if (strcmp(arg, "no-user-namespaces") == 0) {
+		enter_userns(); /* whose own limit it is */
+		write_file("/proc/sys/user/max_user_namespaces", "0");
 	} else {
 		errx(125, "unknown condition %s", arg);
 	}
