@@ -3,17 +3,17 @@
 
 #include "bindmount/cleanup.h"
 #include "guard/bounded.h"
+#include "guard/random.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <bsd/stdlib.h>
 
 static const char prefix[] = "_legguard-";
 
@@ -119,12 +119,14 @@ make_private(struct bringout *b, const struct view *view, uid_t uid, gid_t gid, 
 {
 	static const char cure[] = "make RUNNER_TEMP writable for this user, or unset it";
 	const char *name;
+	uint64_t number;
 
 	b->real = open(view->temp.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (b->real < 0)
 		return error_set(e, errno, cure, "can't open RUNNER_TEMP, %s", view->temp.path);
-	if (asprintf(&b->path, "%s/%s%08x%08x", view->temp.path, prefix, arc4random(),
-		arc4random()) < 0) {
+	if (random_fill(&number, sizeof number) != 0)
+		return error_set(e, errno, NULL, "can't name a private directory");
+	if (asprintf(&b->path, "%s/%s%016" PRIx64, view->temp.path, prefix, number) < 0) {
 		b->path = NULL;
 		return error_set(e, ENOMEM, NULL, "can't name a private directory");
 	}

@@ -3,6 +3,7 @@
 
 #include "bindmount/cleanup.h"
 #include "bindmount/mountinfo.h"
+#include "guard/random.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,8 +16,6 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
-
-#include <bsd/stdlib.h>
 
 enum { FREEZE_ROUNDS = 50 };
 
@@ -100,6 +99,7 @@ int
 cgroup_make(struct cgroup *g, const char *base, struct error *e)
 {
 	static const char cure[] = "delegate it to this user: its directory and its cgroup.procs";
+	unsigned int number;
 
 	*g = (struct cgroup){.parent = -1, .dir = -1};
 	g->parent = base != NULL ? open_given(g, base, e) : open_own(g);
@@ -108,7 +108,9 @@ cgroup_make(struct cgroup *g, const char *base, struct error *e)
 	/* Moving the leg needs this file as well; without it the group would stay empty. */
 	if (faccessat(g->parent, "cgroup.procs", W_OK, AT_EACCESS) != 0)
 		return base != NULL ? error_set(e, errno, cure, "--cgroup: can't use %s", base) : 0;
-	snprintf(g->name, sizeof g->name, "legguard-%d-%08x", (int)getpid(), arc4random());
+	if (random_fill(&number, sizeof number) != 0)
+		return error_set(e, errno, NULL, "can't name the leg's cgroup");
+	snprintf(g->name, sizeof g->name, "legguard-%d-%08x", (int)getpid(), number);
 	if (mkdirat(g->parent, g->name, 0755) != 0)
 		return base != NULL ? error_set(e, errno, cure, "--cgroup: can't use %s", base) : 0;
 	g->dir = openat(g->parent, g->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -85,6 +85,17 @@ heal_time(const struct content *c, int fd)
 	(void)futimens(fd, times);
 }
 
+/* Compared once more: whoever is writing to it still would otherwise go unnoticed. */
+static int
+put_back(struct content *c, unsigned char *buffer, struct difference *d)
+{
+	bool longer = d->longer;
+
+	if (content_open_for_writing(c) != 0 || rewrite(c, buffer, longer) != 0)
+		return -1;
+	return compare(c, buffer, d);
+}
+
 enum heal
 heal_bytes(struct content *c, enum finding_kind *kind, char detail[HEAL_DETAIL])
 {
@@ -100,9 +111,8 @@ heal_bytes(struct content *c, enum finding_kind *kind, char detail[HEAL_DETAIL])
 		return HEAL_SAME;
 	*kind = kind_of(&d);
 	snprintf(detail, HEAL_DETAIL, "%zu bytes became %lld", c->size, (long long)now.st_size);
-	/* Compared once more: whoever is writing to it still would otherwise go unnoticed. */
-	if (content_open_for_writing(c) != 0 || rewrite(c, buffer, d.longer) != 0 ||
-	    compare(c, buffer, &d) != 0)
+	/* What fails once, for lack of memory perhaps, need not fail again. */
+	if (put_back(c, buffer, &d) != 0 && put_back(c, buffer, &d) != 0)
 		return HEAL_FAILED;
 	heal_time(c, c->fd);
 	errno = EAGAIN;

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -110,8 +111,15 @@ janitor_start(
 void
 janitor_dismiss(struct janitor *j)
 {
-	if (j->word >= 0)
-		(void)!write(j->word, "d", 1); /* both ends are ours: it takes one byte */
+	if (j->word < 0)
+		return;
+	/* Both ends are ours, so it takes one byte. A janitor that can't be told takes the launcher for
+	 * killed when it ends, and would undo what was published. It is not reaped yet. */
+	while (write(j->word, "d", 1) != 1)
+		if (errno != EINTR) {
+			(void)kill(j->pid, SIGKILL);
+			break;
+		}
 	fd_drop(&j->word);
 }
 

@@ -87,16 +87,19 @@ become_user(const struct leg_plan *plan, struct error *e)
 }
 
 /* Dispositions and mask as a fresh process has them: ignored signals survive an exec otherwise. */
-static void
-reset_signals(void)
+static int
+reset_signals(struct error *e)
 {
 	sigset_t none;
 
+	/* EINVAL for SIGKILL, SIGSTOP and the C library's own */
 	for (int sig = 1; sig < NSIG; sig++)
-		(void)signal(
-		    sig, SIG_DFL); /* EINVAL for SIGKILL, SIGSTOP and the C library's own */
+		if (signal(sig, SIG_DFL) == SIG_ERR && errno != EINVAL)
+			return error_set(e, errno, NULL, "can't reset the leg's signals");
 	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (sigprocmask(SIG_SETMASK, &none, NULL) != 0)
+		return error_set(e, errno, NULL, "can't unblock the leg's signals");
+	return 0;
 }
 
 static int
@@ -132,9 +135,8 @@ become_leg(void *arg)
 {
 	const struct birth *b = arg;
 
-	if (set_up(b->plan, &b->failure->error) == 0) {
+	if (set_up(b->plan, &b->failure->error) == 0 && reset_signals(&b->failure->error) == 0) {
 		sys_close_from(STDERR_FILENO + 1);
-		reset_signals();
 		environ = (char **)b->plan->envp;
 		execvp(b->plan->argv[0], b->plan->argv);
 		b->failure->exec_errno = errno;

@@ -14,13 +14,14 @@
 
 #include "bindmount/cleanup.h"
 #include "guard/elsewhere.h"
+#include "guard/random.h"
 
-#include <bsd/stdlib.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Where something is now. */
@@ -243,7 +244,8 @@ names_clear(struct names *n, struct chain_node *node)
 	n->list = list;
 	q = &list[n->count];
 	*q = (struct quarantined){.parent = node->parent, .finding = SIZE_MAX};
-	arc4random_buf(&number, sizeof number);
+	if (random_fill(&number, sizeof number) != 0)
+		return -1;
 	snprintf(
 	    q->name, sizeof q->name, ".legguard-quarantine-%016llx", (unsigned long long)number);
 	if (fstatat(node->parent->fd, node->name, &q->st, AT_SYMLINK_NOFOLLOW) != 0 ||

@@ -8,14 +8,14 @@
 #include "guard/outputs.h"
 
 #include "bindmount/cleanup.h"
+#include "guard/random.h"
 #include "guard/utf8.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-#include <bsd/stdlib.h>
 
 #define DELIMITER_PREFIX "ghadelimiter_" /* the runner's own toolkit uses it: people know it */
 
@@ -83,7 +83,7 @@ outputs_bound(const struct output *list, size_t n)
 }
 
 /* A delimiter that name and value do not hold. A second round is as good as impossible. */
-static void
+static int
 make_delimiter(char delimiter[DELIMITER_LENGTH + 1], const char *name, const char *value)
 {
 	unsigned char random[RANDOM_BYTES];
@@ -91,19 +91,22 @@ make_delimiter(char delimiter[DELIMITER_LENGTH + 1], const char *name, const cha
 	do {
 		char *end = stpcpy(delimiter, DELIMITER_PREFIX);
 
-		arc4random_buf(random, sizeof random);
+		if (random_fill(random, sizeof random) != 0)
+			return -1;
 		for (size_t i = 0; i < sizeof random; i++)
 			end += sprintf(end, "%02x", random[i]);
 	} while (strstr(name, delimiter) != NULL || strstr(value, delimiter) != NULL);
+	return 0;
 }
 
-/* Write one entry to dst and return where it ends. */
+/* Write one entry to dst and return where it ends; NULL if there is no delimiter for it. */
 static char *
 put_entry(char *dst, const char *name, const char *value)
 {
 	char delimiter[DELIMITER_LENGTH + 1];
 
-	make_delimiter(delimiter, name, value);
+	if (make_delimiter(delimiter, name, value) != 0)
+		return NULL;
 	dst = stpcpy(stpcpy(stpcpy(dst, name), "<<"), delimiter);
 	dst = stpcpy(stpcpy(dst, "\n"), value);
 	return stpcpy(stpcpy(stpcpy(dst, "\n"), delimiter), "\n");
@@ -114,20 +117,26 @@ outputs_render(const struct output *list, size_t n, const struct outputs_facts *
     size_t *size, struct error *e)
 {
 	char exit_code[FACT_LENGTH + 1];
-	char *end;
+	const char *const values[FACTS] = {
+	    [EXIT_CODE] = exit_code,
+	    [TAMPERED] = facts->tampered ? "true" : "false",
+	    [REAPED] = facts->reaped ? "true" : "false",
+	    /* Last: where it can be read, everything before it was read as well. */
+	    [LANE_CLASS] = lane_name(facts->lane),
+	};
+	AUTO_FREE char *text = malloc(outputs_bound(list, n) + 1);
+	char *end = text;
 
-	*block = malloc(outputs_bound(list, n) + 1);
-	if (*block == NULL)
+	if (text == NULL)
 		return error_set(e, errno, NULL, "can't render the outputs");
-	end = *block;
-	for (size_t i = 0; i < n; i++)
-		end = put_entry(end, list[i].name, list[i].value);
 	snprintf(exit_code, sizeof exit_code, "%d", facts->exit_code);
-	end = put_entry(end, fact_names[EXIT_CODE], exit_code);
-	end = put_entry(end, fact_names[TAMPERED], facts->tampered ? "true" : "false");
-	end = put_entry(end, fact_names[REAPED], facts->reaped ? "true" : "false");
-	/* Last: where it can be read, everything before it was read as well. */
-	end = put_entry(end, fact_names[LANE_CLASS], lane_name(facts->lane));
-	*size = (size_t)(end - *block);
+	for (size_t i = 0; i < n && end != NULL; i++)
+		end = put_entry(end, list[i].name, list[i].value);
+	for (size_t i = 0; i < FACTS && end != NULL; i++)
+		end = put_entry(end, fact_names[i], values[i]);
+	if (end == NULL)
+		return error_set(e, errno, NULL, "can't make delimiters for the outputs");
+	*size = (size_t)(end - text);
+	*block = ptr_take(&text);
 	return 0;
 }

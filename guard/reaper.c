@@ -169,9 +169,12 @@ list_namespace(const struct state *s, struct reaper_message *m)
 		m->survivors_total = 1;
 }
 
-enum reaped { REAPED_OTHERS, REAPED_LEG, REAPED_LAST };
+enum reaped { REAPED_OTHERS, REAPED_LEG, REAPED_LAST, REAPED_UNKNOWN };
 
-/* Reap all that have ended, and say whether the leg's main process, or every child, was among them. */
+/*
+ * Reap all that have ended, and say whether the leg's main process, or every child, was among them; or that
+ * the kernel does not say it, so that the leg's end could be waited for for ever.
+ */
 static enum reaped
 reap(const struct state *s, int *wait_status)
 {
@@ -179,13 +182,13 @@ reap(const struct state *s, int *wait_status)
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0 || (pid < 0 && errno == EINTR))
 		if (pid == s->leg) {
 			*wait_status = status;
 			ended = true;
 		}
 	if (!ended)
-		return REAPED_OTHERS;
+		return pid == 0 ? REAPED_OTHERS : REAPED_UNKNOWN;
 	return pid < 0 && errno == ECHILD ? REAPED_LAST : REAPED_LEG;
 }
 
@@ -207,7 +210,7 @@ finish(const struct state *s, int wait_status, bool alone)
 	_exit(0);
 }
 
-/* Nobody is left to report to: in the namespace tier to end is enough. */
+/* Nobody is left to report to, or there is nothing to report: in the namespace tier to end is enough. */
 static _Noreturn void
 abandon(const struct state *s)
 {
@@ -292,6 +295,8 @@ reaper_main(struct state *s)
 		while (read(s->mine.signals, &info, sizeof info) > 0)
 			continue;
 		reaped = reap(s, &wait_status);
+		if (reaped == REAPED_UNKNOWN)
+			abandon(s);
 		if (reaped != REAPED_OTHERS)
 			finish(s, wait_status, reaped == REAPED_LAST);
 	}
@@ -354,29 +359,36 @@ reaper_start(struct reaper *r, const struct leg_plan *plan, struct error *e)
 	return 0;
 }
 
-static void
+/* A reaper that is gone is noticed by its end, so that is no failure. -1: errno. */
+static int
 ask(const struct reaper *r, struct request request)
 {
-	/* A reaper that is gone is noticed by its end. */
-	(void)send(r->socket, &request, sizeof request, MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (send(r->socket, &request, sizeof request, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		if (errno != EINTR)
+			return errno == EPIPE || errno == ECONNRESET ? 0 : -1;
+	return 0;
 }
 
-void
-reaper_go(const struct reaper *r)
+int
+reaper_go(const struct reaper *r, struct error *e)
 {
-	ask(r, (struct request){.kind = REQUEST_GO});
+	if (ask(r, (struct request){.kind = REQUEST_GO}) != 0)
+		return error_set(e, errno, NULL, "can't tell the leg's reaper to start it");
+	return 0;
 }
 
 void
 reaper_signal(const struct reaper *r, int sig)
 {
-	ask(r, (struct request){.kind = REQUEST_SIGNAL, .sig = sig});
+	/* One that does not arrive is followed by SIGKILL when the grace is over. */
+	(void)ask(r, (struct request){.kind = REQUEST_SIGNAL, .sig = sig});
 }
 
 void
 reaper_end_leg(const struct reaper *r)
 {
-	ask(r, (struct request){.kind = REQUEST_END_LEG});
+	/* Likewise: then the reaper itself is killed. */
+	(void)ask(r, (struct request){.kind = REQUEST_END_LEG});
 }
 
 void

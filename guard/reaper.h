@@ -52,8 +52,11 @@ struct reaper {
  */
 int reaper_start(struct reaper *r, const struct leg_plan *plan, struct error *e);
 
-/* Let the leg start. Until then the reaper only sets up what the leg will find. */
-void reaper_go(const struct reaper *r);
+/*
+ * Let the leg start. Until then the reaper only sets up what the leg will find. A reaper that has ended
+ * meanwhile is no error: it has said why.
+ */
+int reaper_go(const struct reaper *r, struct error *e);
 
 /*
  * Send sig to the leg: to its process group, and in a pid namespace of its own to every process there.

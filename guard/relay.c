@@ -244,9 +244,10 @@ move(struct relay *r, size_t limit)
 	if (r->splices && r->neutralizer == NULL) {
 		ssize_t n = splice_on(r, limit);
 
-		if (n >= 0 || errno != EINVAL)
+		if (n >= 0 || errno == EAGAIN || errno == EINTR || errno == EPIPE)
 			return n;
-		r->splices = false; /* a file opened for appending */
+		/* EINVAL: a file opened for appending. What else it is, write(2) says as well. */
+		r->splices = false;
 	}
 	return copy(r, limit);
 }

@@ -20,7 +20,7 @@ open_standard_descriptors(void)
 	return 0;
 }
 
-static void
+static int
 prepare_signals(void)
 {
 	static const struct itimerval off;
@@ -28,12 +28,11 @@ prepare_signals(void)
 
 	/* SIGXFSZ and SIGPIPE become errors of the write; those of a crash can't be held back. */
 	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
-	(void)signal(SIGCHLD, SIG_DFL);
-	(void)signal(SIGPIPE, SIG_IGN);
-	setitimer(ITIMER_REAL, &off, NULL);
-	setitimer(ITIMER_VIRTUAL, &off, NULL);
-	setitimer(ITIMER_PROF, &off, NULL);
+	if (sigprocmask(SIG_SETMASK, &all, NULL) != 0 || signal(SIGCHLD, SIG_DFL) == SIG_ERR ||
+	    signal(SIGPIPE, SIG_IGN) == SIG_ERR || setitimer(ITIMER_REAL, &off, NULL) != 0 ||
+	    setitimer(ITIMER_VIRTUAL, &off, NULL) != 0 || setitimer(ITIMER_PROF, &off, NULL) != 0)
+		return -1;
+	return 0;
 }
 
 int
@@ -48,7 +47,8 @@ startup_prepare(struct startup *s, struct error *e)
 		return error_set(e, 0,
 		    "remove the set-user-ID, set-group-ID bits and file capabilities",
 		    "running with privileges gained on exec is refused");
-	prepare_signals();
+	if (prepare_signals() != 0)
+		return error_set(e, errno, NULL, "can't set up signals and timers");
 	prctl(PR_SET_DUMPABLE, 0);
 	s->umask = umask(0);
 	if (getrlimit(RLIMIT_NOFILE, &s->nofile) != 0)

@@ -388,9 +388,8 @@ run_life(struct watch *w, const struct leg_plan *plan, const struct meanwhile *m
 {
 	bool waited;
 
-	if (meanwhile->work(meanwhile->arg, w->reaper.pidfd, w->e) == 0)
-		reaper_go(&w->reaper);
-	else
+	if (meanwhile->work(meanwhile->arg, w->reaper.pidfd, w->e) != 0 ||
+	    reaper_go(&w->reaper, w->e) != 0)
 		reaper_kill(&w->reaper);
 	if (w->limits->timeout > 0)
 		w->timeout_at = after(w->limits->timeout);

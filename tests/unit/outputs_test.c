@@ -7,8 +7,10 @@
 
 #include "guard/grammar.h"
 #include "guard/outputs.h"
+#include "guard/random.h"
 #include "tests/unit/runner.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,17 +24,22 @@ enum { PAIRS = 32 };
 static int scripted; /* that many calls give bytes 0, 1, 2, ... */
 static int asked;    /* calls so far */
 
-void
-arc4random_buf(void *buffer, size_t size)
+int
+random_fill(void *buffer, size_t size)
 {
 	asked++;
+	if (scripted < 0) {
+		errno = ENOSYS;
+		return -1;
+	}
 	if (scripted > 0) {
 		scripted--;
 		for (size_t i = 0; i < size; i++)
 			((unsigned char *)buffer)[i] = (unsigned char)i;
-		return;
+		return 0;
 	}
 	assert_int_equal(getrandom(buffer, size, 0), size);
+	return 0;
 }
 
 static const char scripted_delimiter[] = "ghadelimiter_000102030405060708090a0b0c0d0e0f";
@@ -191,6 +198,23 @@ a_delimiter_that_the_entry_holds_is_not_used(void **state)
 }
 
 static void
+without_random_bytes_there_are_no_outputs(void **state)
+{
+	const struct output list[] = {{(char *)"a", "b"}};
+	const struct outputs_facts facts = {.lane = LANE_OK};
+	struct error e = {0};
+	char *block = NULL;
+	size_t size;
+
+	(void)state;
+	scripted = -1;
+	assert_int_equal(outputs_render(list, 1, &facts, &block, &size, &e), -1);
+	assert_null(block);
+	assert_int_equal(e.errnum, ENOSYS);
+	scripted = 0;
+}
+
+static void
 names_of_the_launcher_are_reserved_in_any_case(void **state)
 {
 	(void)state;
@@ -249,6 +273,7 @@ main(void)
 	    cmocka_unit_test(the_last_entry_of_a_name_is_the_launchers),
 	    cmocka_unit_test(each_entry_has_a_fresh_delimiter_of_128_bits),
 	    cmocka_unit_test(a_delimiter_that_the_entry_holds_is_not_used),
+	    cmocka_unit_test(without_random_bytes_there_are_no_outputs),
 	    cmocka_unit_test(names_of_the_launcher_are_reserved_in_any_case),
 	    cmocka_unit_test(names_that_come_back_the_same_are_accepted),
 	    cmocka_unit_test(names_that_would_come_back_as_others_are_refused),
