@@ -5,6 +5,7 @@
 #include "guard/attack/registry.h"
 #include "guard/attack/stage.h"
 #include "guard/attack/table.h"
+#include "guard/identity.h"
 #include "guard/options.h"
 #include "guard/outcome.h"
 
@@ -121,14 +122,21 @@ read_foreign(struct battery *b, char **words, struct error *e)
 
 /* They are legguard run's to understand; what is wrong with them is better said here, and once. */
 static int
-check_run_options(const struct battery *b, int argc, struct error *e)
+check_run_options(struct battery *b, int argc, struct error *e)
 {
+	struct identity id = {0};
 	struct options o;
 	int result = options_parse(&o, argc, (char **)b->wrapper + 1, e);
 
 	if (result == 0 && (o.help || o.version || o.dry_run))
 		result = error_set(e, 0, "leave out --help, --version or --dry-run",
 		    "nothing would be run under these options");
+	/* The decoys belong to whoever the leg is. */
+	if (result == 0)
+		result = identity_find(&id, &o, e);
+	b->plan.uid = id.uid;
+	b->plan.gid = id.gid;
+	identity_free(&id);
 	options_free(&o);
 	return result;
 }
@@ -178,7 +186,7 @@ find_lacking(const struct battery *b, const struct attack *a)
 {
 	if ((a->wants & ATTACK_OWN) != 0 && !b->plan.own)
 		return "only legguard publishes what this would forge";
-	return a->lacking != NULL ? a->lacking() : NULL;
+	return a->lacking != NULL ? a->lacking(b->plan.uid) : NULL;
 }
 
 static bool
@@ -259,8 +267,6 @@ carry_out(struct battery *b, FILE *out, int *status, struct error *e)
 		    e, errno, "mount a proc file system there", "can't find this program");
 	b->program[n] = '\0';
 	b->plan.program = b->program;
-	b->plan.uid = geteuid();
-	b->plan.gid = getegid();
 	b->results.own = b->plan.own;
 	b->results.wrapper = b->plan.wrapper;
 	if (check_wrapper(b, e) != 0 || try_all(b, e) != 0)
@@ -295,7 +301,8 @@ int
 battery_run(int argc, char **argv, char *const *env, const struct startup *startup, char **text,
     int *status, struct error *e)
 {
-	struct battery b = {.plan = {.env = env, .startup = startup}};
+	struct battery b = {
+	    .plan = {.env = env, .startup = startup, .uid = geteuid(), .gid = getegid()}};
 	size_t size;
 	FILE *out = open_memstream(text, &size);
 	int result;

@@ -127,10 +127,11 @@ connect_path(const char *path)
 }
 
 static const char *
-no_docker(void)
+no_docker(uid_t leg)
 {
 	AUTO_FD int fd = connect_path("/run/docker.sock");
 
+	(void)leg;
 	return fd >= 0 ? NULL : "no container engine answers this user at /run/docker.sock";
 }
 
@@ -190,11 +191,12 @@ manager_socket(char *path, size_t size)
 }
 
 static const char *
-no_manager(void)
+no_manager(uid_t leg)
 {
 	char path[64];
 	AUTO_FD int fd = connect_path(manager_socket(path, sizeof path));
 
+	(void)leg;
 	return fd >= 0 ? NULL : "this user has no service manager (systemd --user)";
 }
 
@@ -220,8 +222,9 @@ static const char *const at_words[] = {"sh", "-c",
     NULL};
 
 static const char *
-no_at(void)
+no_at(uid_t leg)
 {
+	(void)leg;
 	if (access("/usr/bin/at", X_OK) != 0)
 		return "at(1) is not installed";
 	return run_quietly(at_words) == 0 ? NULL : "at(1) takes no jobs from this user";
@@ -242,8 +245,9 @@ static const char *const crontab_words[] = {"sh", "-c",
     NULL};
 
 static const char *
-no_crontab(void)
+no_crontab(uid_t leg)
 {
+	(void)leg;
 	if (access("/usr/bin/crontab", X_OK) != 0)
 		return "crontab(1) is not installed";
 	return run_quietly(crontab_words) == 0 ? NULL : "crontab(1) takes no table from this user";
@@ -259,12 +263,14 @@ crontab(const struct brief *b)
 /* --- programs that gain privileges */
 
 static const char *
-no_sudo(void)
+no_sudo(uid_t leg)
 {
 	static const char *const words[] = {"sudo", "-n", "true", NULL};
 
-	if (geteuid() == 0)
+	if (leg == 0)
 		return "it is root already";
+	if (geteuid() == 0)
+		return "whether sudo asks that user for a password shows only to that user";
 	return run_quietly(words) == 0 ? NULL : "sudo is not installed, or asks for a password";
 }
 
@@ -293,9 +299,9 @@ find_set_uid(void)
 }
 
 static const char *
-no_set_uid(void)
+no_set_uid(uid_t leg)
 {
-	if (geteuid() == 0)
+	if (leg == 0)
 		return "it is root already";
 	return find_set_uid() != NULL ? NULL : "there is no set-user-ID program that is known here";
 }

@@ -218,7 +218,7 @@ static const struct attack list[] = {
     {"system-files", "open /etc/passwd and others for writing", "the kernel", system_files,
 	ATTACK_BY_KERNEL, NULL, NULL},
     {"workflow-command", "print ::set-output::, which the runner obeys", "--workflow-commands",
-	workflow_command, 0, NULL, ""},
+	workflow_command, 0, NULL, NULL},
     {"exit-status", "end with a status that the guard uses itself", "lane-class", status,
 	ATTACK_OWN, NULL, NULL},
     {"token", "find the job's token in the environment", "--keep-env", token, 0, NULL, NULL},

@@ -289,10 +289,11 @@ oom_outsider(const struct brief *b)
 }
 
 static const char *
-one_processor(void)
+one_processor(uid_t leg)
 {
 	cpu_set_t set;
 
+	(void)leg;
 	return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 1
 	           ? NULL
 	           : "this machine has one processor";
@@ -312,11 +313,12 @@ terminal(const struct brief *b)
 }
 
 static const char *
-no_tiocsti(void)
+no_tiocsti(uid_t leg)
 {
 	AUTO_FD int fd = open("/proc/sys/dev/tty/legacy_tiocsti", O_RDONLY);
 	char c = '1';
 
+	(void)leg;
 	return fd >= 0 && read(fd, &c, 1) == 1 && c == '0'
 	           ? "the sysctl dev.tty.legacy_tiocsti is off: the kernel refuses it to everybody"
 	           : NULL;
@@ -349,8 +351,9 @@ session_keyring(const struct brief *b)
 }
 
 static const char *
-no_keys(void)
+no_keys(uid_t leg)
 {
+	(void)leg;
 	return raw_keyctl(KEYCTL_GET_KEYRING_ID, (unsigned long)KEY_SPEC_USER_KEYRING, 0, 0, 0) < 0
 	           ? "the kernel has no keyrings, or this container refuses them"
 	           : NULL;

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 struct brief;
 
@@ -28,8 +29,8 @@ struct attack {
 	const char *stopped_by; /* what of legguard's is meant to stop it, or undo it */
 	void (*leg)(const struct brief *b);
 	unsigned int wants;
-	/* Why it can't be carried out on this machine, looked at outside; NULL if it can. */
-	const char *(*lacking)(void);
+	/* Why it can't be carried out on this machine as this user, looked at outside; NULL if it can. */
+	const char *(*lacking)(uid_t leg);
 	/*
 	 * Where the README's list of what is not promised says that it gets through: NULL is nowhere, "" is
 	 * everywhere, else a word of the options of legguard run.

@@ -119,10 +119,11 @@ userfault(const struct brief *b)
 }
 
 static const char *
-may_userfault(void)
+may_userfault(uid_t leg)
 {
 	AUTO_FD int fd = raw_userfaultfd(O_CLOEXEC);
 
+	(void)leg;
 	return fd >= 0 ? "the kernel gives userfaultfd to everybody here: nothing to guard" : NULL;
 }
 

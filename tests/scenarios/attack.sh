@@ -21,6 +21,11 @@ none() {
 $(cat "$work/table")"
 }
 
+nothing_through() {
+	same "$(attacks THROUGH | tr ' ' '\n' | grep -vxF -e "$(tr ' ' '\n' <<<"$not_yet")" || true)" "" "THROUGH
+$(cat "$work/table")"
+}
+
 only_documented() {
 	same "$(attacks documented | tr ' ' '\n' | grep -vxF -e "$(tr ' ' '\n' <<<"$1")" || true)" "" "documented, beside those known
 $(cat "$work/table")"
@@ -37,7 +42,7 @@ verdict() {
 
 by_kernel="proc-1-root file-handle uid-map mknod ptrace-pid1 vm-pid1 mem-pid1 kill-pid1 fanotify userfaultfd kernel-settings
 	system-files"
-always="session-keyring workflow-command"
+always="session-keyring"
 documented="$always dirfd-replace-script around-other-step around-script around-event around-action"
 not_yet="around-docker around-service docker-socket podman-socket session-bus user-manager tmux-socket other-socket descriptor"
 
@@ -45,8 +50,7 @@ default_tier() {
 	battery
 	[[ -s $work/table ]] || fail "no table"
 	none "not tried"
-	same "$(attacks THROUGH | tr ' ' '\n' | grep -vxF -e "$(tr ' ' '\n' <<<"$not_yet")" || true)" "" "THROUGH
-$(cat "$work/table")"
+	nothing_through
 	only_documented "$documented"
 	verdict blocked append rewrite umount ptrace-pid1 tiocsti late-writer set-uid script executable-replace
 	verdict repaired rename-parent around-append
@@ -57,17 +61,34 @@ $(cat "$work/table")"
 pinned() {
 	battery --pin
 	none "not tried"
-	same "$(attacks THROUGH | tr ' ' '\n' | grep -vxF -e "$(tr ' ' '\n' <<<"$not_yet")" || true)" "" "THROUGH
-$(cat "$work/table")"
+	nothing_through
 	only_documented "$always"
 	verdict blocked rename-parent symlink-grandparent chmod-ancestors dirfd-rename around-append around-script late-rename
+}
+
+# The strict view; the decoys' workspace is all that it may write.
+strict() {
+	battery --writable '{workspace}'
+	none "not tried"
+	nothing_through
+	only_documented "$always"
+	verdict blocked append hard-link around-append script late-rename rename-grandparent
+}
+
+# Started as root, the decoys are the user's.
+as_other_user() {
+	battery --only append,hard-link,around-append,rename-parent,ptrace-outsider,ptrace-pid1,signal-all,set-uid \
+		--user "$TEST_UID:$TEST_UID"
+	expect 0
+	none "not tried"
+	verdict blocked append hard-link ptrace-outsider ptrace-pid1 signal-all set-uid
+	verdict repaired rename-parent around-append
 }
 
 share_pid() {
 	battery --share-pid
 	none "not tried"
-	same "$(attacks THROUGH | tr ' ' '\n' | grep -vxF -e "$(tr ' ' '\n' <<<"$not_yet")" || true)" "" "THROUGH
-$(cat "$work/table")"
+	nothing_through
 	only_documented "$documented prlimit-outsider nice-outsider ioprio-outsider affinity-outsider oom-outsider"
 	verdict blocked ptrace-outsider signal-outsider signal-all stop-launcher late-daemon
 }
@@ -167,6 +188,8 @@ ended() {
 scenario_slow "no attack gets through the default view but those that the README names" default_tier
 scenario_slow "nor with --share-pid" share_pid
 scenario_slow "nor with --pin, under which names hold as well" pinned
+scenario_slow "nor with --writable" strict
+scenario_as_root "nor with --user, started as root" as_other_user
 scenario_slow "without a wrapper every attack gets through but those that the kernel stops" without_a_wrapper
 scenario_slow "the battery finds the ways around a plain bubblewrap" bubblewrap
 scenario "attack lists at least 60 attacks, and runs those that --only names" list_and_only
