@@ -412,7 +412,7 @@ static const struct attack list[] = {
 	0, NULL, NULL},
     {"dirfd-replace", "replace the file likewise", BIND, descriptor_replace, 0, NULL, NULL},
     {"dirfd-replace-script", "replace the step's script likewise", RESTORE,
-	descriptor_replace_script, 0, NULL, ""},
+	descriptor_replace_script, 0, NULL, NULL},
     {"dirfd-replace-action", "replace the code of an action likewise", RESTORE,
 	descriptor_replace_action, 0, NULL, NULL},
     {"inverted", "RUNNER_TEMP below what was put in its place", RESTORE, swap_levels, 0, NULL,

@@ -43,7 +43,7 @@ verdict() {
 by_kernel="proc-1-root file-handle uid-map mknod ptrace-pid1 vm-pid1 mem-pid1 kill-pid1 fanotify userfaultfd kernel-settings
 	system-files"
 always="session-keyring"
-documented="$always dirfd-replace-script around-other-step around-script around-event around-action"
+documented="$always around-other-step around-action"
 not_yet="around-docker around-service docker-socket podman-socket session-bus user-manager tmux-socket other-socket descriptor"
 
 default_tier() {
