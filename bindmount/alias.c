@@ -15,7 +15,7 @@ mount_of(const struct mountinfo *m, const char *path, struct stat *st)
 
 	if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_MNT_ID, &stx) !=
 		0 ||
-	    stat(path, st) != 0)
+	    lstat(path, st) != 0)
 		return NULL;
 	errno = ENOSYS;
 	if ((stx.stx_mask & STATX_MNT_ID) == 0)

@@ -28,6 +28,7 @@
 #endif
 #ifndef SYS_landlock_create_ruleset
 #define SYS_landlock_create_ruleset 444
+#define SYS_landlock_add_rule       445
 #define SYS_landlock_restrict_self  446
 #endif
 
@@ -136,33 +137,51 @@ sys_landlock_abi(void)
 	return abi > 0 ? (int)abi : 0;
 }
 
+int
+sys_landlock_create(uint64_t rights, uint64_t scopes)
+{
+	/* What an older kernel does not know has to be zero, or not there. */
+	const struct {
+		uint64_t handled_access_fs, handled_access_net, scoped;
+	} attr = {.handled_access_fs = rights, .scoped = scopes};
+
+	return (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0u);
+}
+
+int
+sys_landlock_allow(int ruleset, int fd, uint64_t rights)
+{
+	const struct landlock_path_beneath_attr attr = {.allowed_access = rights, .parent_fd = fd};
+
+	return (int)syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &attr, 0u);
+}
+
+int
+sys_landlock_enter(int ruleset)
+{
+	return (int)syscall(SYS_landlock_restrict_self, ruleset, 0u);
+}
+
 /* A domain without rules: what its ruleset handles is forbidden. */
 static int
-restrict_self(const void *attr, size_t size)
+restrict_self(uint64_t rights, uint64_t scopes)
 {
-	AUTO_FD int ruleset = (int)syscall(SYS_landlock_create_ruleset, attr, size, 0u);
+	AUTO_FD int ruleset = sys_landlock_create(rights, scopes);
 
 	if (ruleset < 0)
 		return -1;
-	return (int)syscall(SYS_landlock_restrict_self, ruleset, 0u);
+	return sys_landlock_enter(ruleset);
 }
 
 int
 sys_landlock_scope(void)
 {
-	const struct {
-		uint64_t handled_access_fs, handled_access_net, scoped;
-	} attr = {
-	    .scoped = SYS_LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | SYS_LANDLOCK_SCOPE_SIGNAL,
-	};
-
-	return restrict_self(&attr, sizeof attr);
+	return restrict_self(
+	    0, SYS_LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | SYS_LANDLOCK_SCOPE_SIGNAL);
 }
 
 int
 sys_landlock_forbid_writing(void)
 {
-	const uint64_t handled_access_fs = LANDLOCK_ACCESS_FS_WRITE_FILE;
-
-	return restrict_self(&handled_access_fs, sizeof handled_access_fs);
+	return restrict_self(SYS_LANDLOCK_FS_WRITE_FILE, 0);
 }

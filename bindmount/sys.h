@@ -24,6 +24,22 @@
 #define SYS_LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET 1u
 #define SYS_LANDLOCK_SCOPE_SIGNAL               2u
 #define SYS_LANDLOCK_SCOPE_ABI                  6
+/* landlock(7), rights on files, ABI 1 (Linux 5.13) unless they say otherwise */
+#define SYS_LANDLOCK_FS_WRITE_FILE  (1u << 1)
+#define SYS_LANDLOCK_FS_READ_FILE   (1u << 2)
+#define SYS_LANDLOCK_FS_REMOVE_DIR  (1u << 4)
+#define SYS_LANDLOCK_FS_REMOVE_FILE (1u << 5)
+#define SYS_LANDLOCK_FS_MAKE_CHAR   (1u << 6)
+#define SYS_LANDLOCK_FS_MAKE_DIR    (1u << 7)
+#define SYS_LANDLOCK_FS_MAKE_REG    (1u << 8)
+#define SYS_LANDLOCK_FS_MAKE_SOCK   (1u << 9)
+#define SYS_LANDLOCK_FS_MAKE_FIFO   (1u << 10)
+#define SYS_LANDLOCK_FS_MAKE_BLOCK  (1u << 11)
+#define SYS_LANDLOCK_FS_MAKE_SYM    (1u << 12)
+#define SYS_LANDLOCK_FS_REFER       (1u << 13)
+#define SYS_LANDLOCK_REFER_ABI      2 /* Linux 5.19 */
+#define SYS_LANDLOCK_FS_TRUNCATE    (1u << 14)
+#define SYS_LANDLOCK_TRUNCATE_ABI   3 /* Linux 6.2 */
 
 int sys_open_tree(int dirfd, const char *path, unsigned int flags);
 int sys_move_mount(
@@ -67,5 +83,14 @@ int sys_landlock_abi(void);
 int sys_landlock_scope(void);
 /* Forbid the caller and its children to write to any file. Needs no_new_privs. ABI 1. */
 int sys_landlock_forbid_writing(void);
+/*
+ * A ruleset that handles these rights and scopes: what is handled is denied, except where a rule allows
+ * it. Returns its descriptor, close-on-exec. Rights and scopes are those of the kernel's ABI at most.
+ */
+int sys_landlock_create(uint64_t rights, uint64_t scopes);
+/* Allow rights on what fd, which may be O_PATH, refers to, and on all below if it is a directory. */
+int sys_landlock_allow(int ruleset, int fd, uint64_t rights);
+/* Confine the caller and its children, for good. Needs no_new_privs. */
+int sys_landlock_enter(int ruleset);
 
 #endif

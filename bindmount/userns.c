@@ -38,20 +38,22 @@ read_number(const char *path)
 }
 
 static const char *const cures[] = {
-    [USERNS_APPARMOR] = "AppArmor restricts unprivileged user namespaces here: give this program a "
-			"profile (\"legguard doctor\" prints the two commands), or run as root "
-			"\"sysctl -w kernel.apparmor_restrict_unprivileged_userns=0\", or start "
-			"legguard as root with --user, or choose --isolation none",
+    [USERNS_APPARMOR] =
+	"AppArmor restricts unprivileged user namespaces here: give this program a "
+	"profile (\"legguard doctor\" prints the two commands), or run as root "
+	"\"sysctl -w kernel.apparmor_restrict_unprivileged_userns=0\", or start "
+	"legguard as root with --user, or choose --isolation landlock, or --isolation none",
     [USERNS_SWITCH] =
 	"unprivileged user namespaces are switched off here: run as root \"sysctl -w "
 	"kernel.unprivileged_userns_clone=1\", or start legguard as root with --user, "
-	"or choose --isolation none",
+	"or choose --isolation landlock, or --isolation none",
     [USERNS_LIMIT] = "there may be no more user namespaces here: raise the sysctls "
 		     "user.max_user_namespaces, user.max_mnt_namespaces and "
-		     "user.max_pid_namespaces, or choose --isolation none",
-    [USERNS_FILTER] = "this machine or container refuses unprivileged user namespaces: allow them "
-		      "(in a container a seccomp profile that lets clone, unshare and mount "
-		      "through, and an unmasked /proc), or choose --isolation none",
+		     "user.max_pid_namespaces, or choose --isolation landlock, or --isolation none",
+    [USERNS_FILTER] =
+	"this machine or container refuses unprivileged user namespaces: allow them "
+	"(in a container a seccomp profile that lets clone, unshare and mount "
+	"through, and an unmasked /proc), or choose --isolation landlock, or --isolation none",
 };
 
 static enum userns_obstacle

@@ -1,7 +1,11 @@
 /* The text of --dry-run. See describe.h. */
 #include "guard/describe.h"
 
+#include "bindmount/cleanup.h"
+#include "bindmount/landlock.h"
 #include "guard/costs.h"
+#include "guard/environment.h"
+#include "guard/promises.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -29,9 +33,19 @@ describe_requests(FILE *out, const struct plan *p, const struct snapshot *s)
 }
 
 static void
+describe_landlock(FILE *out, const struct plan *p)
+{
+	fprintf(out, "isolation  landlock, ABI %d%s%s%s\n", p->landlock_abi,
+	    p->no_truncation ? ", with a seccomp filter that denies truncation" : "",
+	    p->truncation_denied ? "" : ", which can't deny that guarded files are emptied",
+	    p->scopes ? ", with scopes for signals and abstract sockets"
+		      : ", without scopes: the leg can signal processes of its user (Linux 6.12)");
+}
+
+static void
 describe_view(FILE *out, const struct plan *p)
 {
-	bool confined = p->options->isolation == ISOLATION_NAMESPACE;
+	bool confined = p->options->isolation != ISOLATION_NONE;
 	char text[WORD];
 
 	for (size_t i = 0; confined && i < p->view.read_only.count; i++) {
@@ -73,14 +87,71 @@ describe_view(FILE *out, const struct plan *p)
 	costs_describe(out, p);
 	error_visible(text, sizeof text, p->view.cwd.path);
 	fprintf(out, "directory  %s\n", text);
-	fprintf(out, "isolation  %s\n",
-	    !confined   ? "none: the leg can write the guarded files; they are put back"
-	    : p->scopes ? "namespace, with Landlock scopes for signals and abstract sockets"
-			: "namespace, without Landlock scopes (Linux 6.12 has them)");
+	if (p->landlock_abi > 0)
+		describe_landlock(out, p);
+	else
+		fprintf(out, "isolation  %s\n",
+		    !confined   ? "none: the leg can write the guarded files; they are put back"
+		    : p->scopes ? "namespace, with Landlock scopes for signals and abstract sockets"
+				: "namespace, without Landlock scopes (Linux 6.12 has them)");
+}
+
+/* In the words of the status object. Whether the files have leases, a namespace's hold, the run will show. */
+static void
+describe_promises(FILE *out, const struct plan *p)
+{
+	const struct outcome o = {
+	    .isolation = p->options->isolation,
+	    .view = outcome_view(p->options),
+	    .scopes = p->scopes,
+	    .own_pids = p->options->isolation == ISOLATION_NAMESPACE && !p->options->share_pid,
+	    .truncation_denied = p->truncation_denied,
+	    .held = true,
+	    .proof = PROOF_SUBREAPER,
+	};
+	const char *sep = "promises   ";
+
+	for (int i = 0; i < PROMISES; i++)
+		if (promise_holds(&o, i)) {
+			fprintf(out, "%s%s", sep, promise_name(i));
+			sep = ", ";
+		}
+	fprintf(out, "\n");
+	sep = "not held   ";
+	for (int i = 0; i < PROMISES; i++)
+		if (!promise_holds(&o, i)) {
+			fprintf(out, "%s%s", sep, promise_name(i));
+			sep = ", ";
+		}
+	if (sep[0] == ',')
+		fprintf(out, "\n");
+}
+
+/* Where the leg will find that it can't make anything, and what it gets instead. */
+static void
+describe_closed(FILE *out, const struct plan *p, const struct private_temp *t)
+{
+	const char *home = environment_get(p->leg_env, "HOME");
+	AUTO_FREE char *real = home != NULL ? realpath(home, NULL) : NULL;
+	char text[WORD];
+
+	if (p->landlock_abi == 0)
+		return;
+	if (real != NULL && landlock_closes(&p->view.read_only, real))
+		fprintf(out, "warning    HOME %s: nothing can be made or removed directly in it\n",
+		    error_visible(text, sizeof text, real));
+	if (landlock_closes(&p->view.read_only, p->view.cwd.path))
+		fprintf(out,
+		    "warning    the directory: nothing can be made or removed directly in it\n");
+	if (t->base != NULL)
+		fprintf(out, "private    %s%s%s, in %s\n", t->real != NULL ? "RUNNER_TEMP" : "",
+		    t->real != NULL && t->tmp ? " and " : "", t->tmp ? "TMPDIR" : "",
+		    error_visible(text, sizeof text, t->base));
 }
 
 char *
-describe_plan(const struct plan *p, const struct snapshot *s, struct error *e)
+describe_plan(
+    const struct plan *p, const struct snapshot *s, const struct private_temp *t, struct error *e)
 {
 	const struct options *o = p->options;
 	char *text = NULL, word[WORD];
@@ -96,6 +167,8 @@ describe_plan(const struct plan *p, const struct snapshot *s, struct error *e)
 	for (size_t i = 0; i < p->removed_env.count; i++)
 		fprintf(out, "unset      %s\n",
 		    error_visible(word, sizeof word, p->removed_env.list[i]));
+	describe_closed(out, p, t);
+	describe_promises(out, p);
 	fprintf(out, "output     workflow commands %s\n",
 	    p->neutralizes ? "are made inert" : "pass as they are");
 	for (size_t i = 0; i < o->n_outputs; i++)

@@ -4,9 +4,11 @@
 
 #include "bindmount/error.h"
 #include "guard/plan.h"
+#include "guard/privatetemp.h"
 #include "guard/snapshot.h"
 
 /* The text, malloc'd; NULL with *e without memory. Paths and words pass through error_visible(). */
-char *describe_plan(const struct plan *p, const struct snapshot *s, struct error *e);
+char *describe_plan(
+    const struct plan *p, const struct snapshot *s, const struct private_temp *t, struct error *e);
 
 #endif

@@ -140,6 +140,28 @@ environment_dangerous(
 	return 0;
 }
 
+int
+environment_set(char ***env, const char *name, const char *value)
+{
+	size_t n = 0;
+	char *entry, **made;
+
+	while ((*env)[n] != NULL)
+		n++;
+	made = reallocarray(*env, n + 2, sizeof *made);
+	if (made == NULL)
+		return -1;
+	*env = made;
+	if (asprintf(&entry, "%s=%s", name, value) < 0) {
+		errno = ENOMEM;
+		return -1;
+	}
+	n = remove_name(made, n, name);
+	made[n] = entry;
+	made[n + 1] = NULL;
+	return 0;
+}
+
 void
 environment_free(char **env)
 {

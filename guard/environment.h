@@ -24,6 +24,9 @@ int environment_dangerous(
 char **environment_change(
     char *const *env, const struct env_change *changes, size_t count, struct error *e);
 
+/* Give name a value, in place of all that it has in *env, which may move. -1: errno ENOMEM. */
+int environment_set(char ***env, const char *name, const char *value);
+
 void environment_free(char **env);
 
 /* The value of name in env, or NULL if it is not there or empty. */

@@ -148,13 +148,13 @@ refuse_root(struct error *e)
 	    "name whom to run the leg as with --user USER; --root-leg runs it as a root without "
 	    "most "
 	    "of its powers, --isolation none unconfined",
-	    "started as root: a user namespace does not confine a leg that is root");
+	    "started as root: nothing confines a leg that is root well enough");
 }
 
 int
 identity_find(struct identity *id, const struct options *o, struct error *e)
 {
-	bool confined = o->isolation == ISOLATION_NAMESPACE;
+	bool confined = o->isolation != ISOLATION_NONE;
 
 	*id = (struct identity){.kind = IDENTITY_CALLER, .uid = getuid(), .gid = getgid()};
 	if ((o->user != NULL || o->root_leg) && id->uid != 0)
@@ -164,10 +164,11 @@ identity_find(struct identity *id, const struct options *o, struct error *e)
 		    o->user != NULL ? "--user" : "--root-leg");
 	if (o->root_leg && !confined)
 		return error_set(e, 0, "leave it out",
-		    "--root-leg: only --isolation namespace makes a difference to a root leg");
+		    "--root-leg: --isolation none makes no difference to a root leg");
 	if (confined && o->share_pid && (o->user != NULL || o->root_leg))
 		return error_set(e, 0, "leave out one of the two",
-		    "--share-pid: /proc/PID/root of a process outside would lead a leg of the same user "
+		    "--share-pid: /proc/PID/root of a process outside would lead a leg of the same "
+		    "user "
 		    "around its view");
 	if (o->user != NULL) {
 		id->kind = IDENTITY_USER;

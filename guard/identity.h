@@ -28,8 +28,8 @@ struct identity {
 };
 
 /*
- * Find out, from the options. Refused: --user and --root-leg without being root; root without either in the
- * namespace tier; an unknown name; root as a user or a group; a uid without an entry and without a
+ * Find out, from the options. Refused: --user and --root-leg without being root; root without either
+ * unless it is to be unconfined; an unknown name; root as a user or a group; a uid without an entry and without a
  * group given if its number is the number of a group that somebody else made. *id is to be given back
  * with identity_free() in either case.
  */

@@ -5,7 +5,10 @@
 #include "guard/leg.h"
 
 #include "bindmount/cleanup.h"
+#include "bindmount/caps.h"
 #include "bindmount/credentials.h"
+#include "bindmount/landlock.h"
+#include "bindmount/notruncate.h"
 #include "bindmount/sys.h"
 #include "bindmount/userns.h"
 #include "guard/cgroup.h"
@@ -86,6 +89,23 @@ become_user(const struct leg_plan *plan, struct error *e)
 	return 0;
 }
 
+/*
+ * A user has no capabilities to begin with, and gains none with no_new_privs; a root would have those of its bounding
+ * set back after the exec. The filter is last: it is for the leg's calls, and the leg needs none of those
+ * that set it up.
+ */
+static int
+confine_by_landlock(const struct leg_plan *plan, struct error *e)
+{
+	if ((plan->kind == IDENTITY_ROOT && caps_bound(0, e) != 0) || caps_drop(0, e) != 0)
+		return -1;
+	if (landlock_enter(plan->ruleset) != 0)
+		return error_set(e, errno, NULL, "can't enter a Landlock domain");
+	if (plan->no_truncation && notruncate_enter() != 0)
+		return error_set(e, errno, NULL, "can't install a seccomp filter");
+	return 0;
+}
+
 /* Dispositions and mask as a fresh process has them: ignored signals survive an exec otherwise. */
 static int
 reset_signals(struct error *e)
@@ -119,6 +139,8 @@ set_up(const struct leg_plan *plan, struct error *e)
 		return error_set(e, errno, NULL, "can't start a session");
 	if (plan->kind == IDENTITY_USER && become_user(plan, e) != 0)
 		return -1;
+	if (plan->landlock_abi > 0)
+		return confine_by_landlock(plan, e);
 	if (leg_has_userns(plan) && userns_drop_capabilities(e) != 0)
 		return -1;
 	return enter_scopes(plan, e);

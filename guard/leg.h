@@ -12,8 +12,12 @@
 
 /* Everything that is decided before the leg is made. All pointers stay the caller's. */
 struct leg_plan {
-	bool confined;      /* namespaces and a view of its own; else only a child and a session */
-	bool scopes;        /* Landlock scopes on top; only if confined */
+	bool confined; /* namespaces and a view of its own; else only a child and a session */
+	bool scopes;   /* Landlock scopes on top; only if confined */
+	int landlock_abi; /* confined by a Landlock ruleset instead, made from view for a kernel of this
+	                       ABI; 0: not */
+	int ruleset;      /* the descriptor of it, once the reaper has made it */
+	bool no_truncation; /* and by the filter of notruncate.h */
 	bool pid_namespace; /* a pid namespace of its own; only if confined */
 	int cgroup;         /* directory of the leg's own control group, or -1 */
 	const struct view *view;

@@ -172,6 +172,10 @@ note_all(FILE *out, const struct outcome *o, bool quiet)
 
 	if (!quiet && o->isolation == ISOLATION_NONE)
 		fputs("legguard: the leg ran unconfined (--isolation none)\n", out);
+	if (!quiet && o->isolation == ISOLATION_LANDLOCK && !o->truncation_denied)
+		fputs("legguard: the leg could empty guarded files: this kernel's Landlock can't "
+		      "deny it (Linux 6.2), and there is no seccomp filter\n",
+		    out);
 	if (o->exec_errno != 0)
 		fprintf(out, "legguard: can't execute the command: %s\n", strerror(o->exec_errno));
 	if (!quiet) {

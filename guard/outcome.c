@@ -6,6 +6,18 @@
 #include <stdlib.h>
 
 const char *
+isolation_name(enum isolation isolation)
+{
+	static const char *const names[] = {
+	    [ISOLATION_NAMESPACE] = "namespace",
+	    [ISOLATION_LANDLOCK] = "landlock",
+	    [ISOLATION_NONE] = "none",
+	};
+
+	return names[isolation];
+}
+
+const char *
 proof_name(enum proof proof)
 {
 	static const char *const names[] = {

@@ -51,7 +51,11 @@ struct outcome {
 	bool overflowed;      /* the leg was ended at --max-output */
 	enum isolation isolation;
 	enum outcome_view view;
-	bool scopes; /* Landlock keeps signals and abstract sockets inside the leg */
+	bool scopes;            /* Landlock keeps signals and abstract sockets inside the leg */
+	bool own_pids;          /* the leg had a pid namespace of its own */
+	int landlock_abi;       /* of the ruleset that confined it, or 0 */
+	bool truncation_denied; /* by that, or by a filter */
+	bool began;             /* the leg may have run: the rest says something */
 	enum proof proof;
 	struct survivor *survivors; /* the first of them; owned */
 	size_t n_survivors;         /* listed */
@@ -73,11 +77,13 @@ struct outcome {
 	    *protected; /* not owned, as the next: NULL but while the run's plan is there */
 	const struct words *removed_env;
 	struct brought_out brought_out;
+	bool unrestored; /* something could not be put back */
 	bool published;
 	bool restore_failed; /* something could not be put back or published; error says what */
 	struct error error;  /* the first guard failure, or empty */
 };
 
+const char *isolation_name(enum isolation isolation);
 const char *proof_name(enum proof proof);
 /* Which one the options ask for, and its name. */
 enum outcome_view outcome_view(const struct options *o);

@@ -2,6 +2,8 @@
 #include "guard/plan.h"
 
 #include "bindmount/cleanup.h"
+#include "bindmount/landlock.h"
+#include "bindmount/notruncate.h"
 #include "bindmount/sys.h"
 #include "guard/environment.h"
 #include "guard/grammar.h"
@@ -123,9 +125,7 @@ check_supported(const struct options *o, struct error *e)
 {
 	const char *missing = NULL;
 
-	if (o->isolation == ISOLATION_LANDLOCK)
-		missing = "--isolation landlock";
-	else if (o->allow_socket.count > 0)
+	if (o->allow_socket.count > 0)
 		missing = "--allow-socket";
 	else if (o->root_leg)
 		missing = "--root-leg";
@@ -143,6 +143,23 @@ neutralizes(const struct options *o, char *const *env)
 	if (o->workflow_commands != WORKFLOW_COMMANDS_DEFAULT)
 		return o->workflow_commands == WORKFLOW_COMMANDS_NEUTRALIZE;
 	return actions != NULL && strcmp(actions, "true") == 0;
+}
+
+/* The tier for where namespaces are refused: what the kernel's Landlock can do, and who does the rest. */
+static int
+plan_landlock(struct plan *p, struct error *e)
+{
+	if (p->options->isolation != ISOLATION_LANDLOCK)
+		return 0;
+	p->landlock_abi = sys_landlock_abi();
+	if (p->landlock_abi == 0)
+		return error_set(e, errno,
+		    "boot a kernel of Linux 5.13 or later with \"landlock\" among its lsm=, in a "
+		    "container allow the landlock_* system calls, or choose --isolation none",
+		    "--isolation landlock: the kernel has no Landlock, or it is off");
+	p->no_truncation = !landlock_denies_truncation(p->landlock_abi) && notruncate_possible();
+	p->truncation_denied = landlock_denies_truncation(p->landlock_abi) || p->no_truncation;
+	return 0;
 }
 
 static int
@@ -175,15 +192,14 @@ plan_make(struct plan *p, char *const *env, struct error *e)
 	if (o->n_outputs > 0 && p->output_request == PLAN_NO_OUTPUT)
 		return error_set(e, 0, "run it in a step, or set GITHUB_OUTPUT to an existing file",
 		    "--set-output: GITHUB_OUTPUT names no file");
-	if (check_supported(o, e) != 0 || plan_directory(p, e) != 0 || hide_named(p, e) != 0 ||
-	    plan_protected(p, env, e) != 0 ||
+	if (check_supported(o, e) != 0 || plan_landlock(p, e) != 0 || plan_directory(p, e) != 0 ||
+	    hide_named(p, e) != 0 || plan_protected(p, env, e) != 0 ||
 	    environment_dangerous(&p->removed_env, env, o, e) != 0)
 		return -1;
 	if (plan_environment(p, env, e) != 0)
 		return -1;
 	p->neutralizes = neutralizes(o, env);
-	p->scopes =
-	    o->isolation == ISOLATION_NAMESPACE && sys_landlock_abi() >= SYS_LANDLOCK_SCOPE_ABI;
+	p->scopes = o->isolation != ISOLATION_NONE && sys_landlock_abi() >= SYS_LANDLOCK_SCOPE_ABI;
 	return 0;
 }
 

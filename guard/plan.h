@@ -29,6 +29,9 @@ struct plan {
 	struct identity leg; /* whose rights the leg has; set first, for all that goes by its uid */
 	bool neutralizes;    /* workflow commands in the leg's output are made inert */
 	bool scopes;         /* the kernel has Landlock scopes, and the leg is confined */
+	int landlock_abi;    /* of the kernel, if the leg is confined by a ruleset; else 0 */
+	bool no_truncation;  /* a filter has to deny what that can't, and is to be had */
+	bool truncation_denied; /* by the one or the other */
 };
 
 #define PLAN_NO_OUTPUT ((size_t)-1)

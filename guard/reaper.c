@@ -5,6 +5,7 @@
 #include "guard/reaper.h"
 
 #include "bindmount/cleanup.h"
+#include "bindmount/landlock.h"
 #include "bindmount/sys.h"
 #include "bindmount/userns.h"
 #include "guard/kill.h"
@@ -134,6 +135,11 @@ build(struct state *s, struct error *e)
 			return -1;
 	} else if (view_enter(&plan->view->cwd, e) != 0) {
 		return -1;
+	}
+	if (plan->landlock_abi > 0) {
+		s->plan.ruleset = landlock_build(plan->view, plan->landlock_abi, e);
+		if (s->plan.ruleset < 0)
+			return -1;
 	}
 	s->mine.procfd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (s->mine.procfd < 0)

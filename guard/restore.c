@@ -327,6 +327,30 @@ compare_uncopied(const struct content *c, enum finding_kind *kind, char detail[H
 }
 
 static void
+restore_metadata(struct restore *r, const struct held_file *file)
+{
+	char detail[HEAL_DETAIL];
+	enum heal healed = heal_metadata(file->content, detail);
+
+	if (healed != HEAL_SAME)
+		report(r, FINDING_METADATA, healed == HEAL_FAILED ? errno : 0, file->node->path,
+		    detail);
+}
+
+/*
+ * What no other step does to its files, and no Landlock rule denies: with another mode the next one to write
+ * it could not.
+ */
+static void
+restore_neighbour(struct restore *r, const struct held_file *file)
+{
+	struct misplaced m;
+
+	if (file->content->writable && in_place(file->node, &m))
+		restore_metadata(r, file);
+}
+
+static void
 restore_content(struct restore *r, const struct held_file *file)
 {
 	struct content *c = file->content;
@@ -340,10 +364,7 @@ restore_content(struct restore *r, const struct held_file *file)
 	healed = c->copied ? heal_bytes(c, &kind, detail) : compare_uncopied(c, &kind, detail);
 	if (healed != HEAL_SAME)
 		report(r, kind, healed == HEAL_FAILED ? errno : 0, file->node->path, detail);
-	healed = heal_metadata(c, detail);
-	if (healed != HEAL_SAME)
-		report(r, FINDING_METADATA, healed == HEAL_FAILED ? errno : 0, file->node->path,
-		    detail);
+	restore_metadata(r, file);
 }
 
 /* Other steps may do with theirs what they like, unless the way to them was tampered with. */
@@ -415,6 +436,8 @@ snapshot_restore(struct snapshot *s, struct findings *f, struct error *e)
 		report_opened(&r, &s->files[i]);
 		if (concerns_us(&s->files[i]))
 			restore_file(&r, &s->files[i]);
+		else
+			restore_neighbour(&r, &s->files[i]);
 	}
 	finish_names(&r);
 	return r.failed ? -1 : 0;

@@ -10,6 +10,7 @@
 #include "guard/janitor.h"
 #include "guard/outputs.h"
 #include "guard/plan.h"
+#include "guard/privatetemp.h"
 #include "guard/snapshot.h"
 #include "guard/spine.h"
 #include "guard/status.h"
@@ -32,6 +33,7 @@ struct job {
 	const struct startup *startup;
 	struct statusfile status;
 	struct plan plan;
+	struct private_temp temp;
 	struct snapshot *snapshot;
 	struct life life;
 	struct cgroup cgroup;
@@ -125,6 +127,15 @@ begin(struct job *j, char **env, struct error *e)
 	return 0;
 }
 
+/* A rule can keep a link in its place, as no mount can. */
+static int
+prepare_landlock(struct job *j, struct error *e)
+{
+	if (snapshot_link_paths(j->snapshot, &j->plan.view.read_only, e) != 0)
+		return -1;
+	return private_temp_make(&j->temp, &j->plan, j->options->dry_run, e);
+}
+
 /* What the leg's view is made from. */
 static int
 prepare(struct job *j, char **env, struct error *e)
@@ -142,6 +153,8 @@ prepare(struct job *j, char **env, struct error *e)
 		return -1;
 	if (hide_check(&j->plan, j->snapshot, e) != 0)
 		return -1;
+	if (o->isolation == ISOLATION_LANDLOCK)
+		return prepare_landlock(j, e);
 	if (o->pin)
 		return spine_plan(&j->plan.view, j->snapshot, j->plan.leg.uid, j->plan.leg.gid, e);
 	return writable_plan(&j->plan, j->snapshot, env, e);
@@ -210,7 +223,7 @@ provide(void *arg, int reaper_pidfd, struct error *e)
 	    protected_keep(&j->plan.protected, j->snapshot, e) != 0)
 		return -1;
 	/* An unconfined leg may write, as it was asked for; it is put back. */
-	if (j->options->isolation == ISOLATION_NAMESPACE)
+	if (j->options->isolation != ISOLATION_NONE)
 		j->out->held =
 		    snapshot_hold(j->snapshot, j->status.path != NULL ? status_index(j) : SIZE_MAX);
 	return janitor_start(&j->janitor, j->snapshot, &j->cgroup, reaper_pidfd, e);
@@ -221,7 +234,9 @@ is_attacked(void *arg, bool renamed)
 {
 	const struct job *j = arg;
 
-	return snapshot_is_attacked(j->snapshot, renamed);
+	/* With Landlock the leg can't rename a directory above, so whoever did is not the leg. */
+	return snapshot_is_attacked(
+	    j->snapshot, renamed && j->options->isolation == ISOLATION_NAMESPACE);
 }
 
 static int
@@ -230,6 +245,9 @@ run_leg(struct job *j, struct error *e)
 	struct leg_plan leg = {
 	    .confined = j->options->isolation == ISOLATION_NAMESPACE,
 	    .scopes = j->plan.scopes,
+	    .landlock_abi = j->plan.landlock_abi,
+	    .ruleset = -1,
+	    .no_truncation = j->plan.no_truncation,
 	    .pid_namespace = has_pid_namespace(j->options),
 	    .cgroup = j->cgroup.dir,
 	    .view = &j->plan.view,
@@ -248,6 +266,9 @@ run_leg(struct job *j, struct error *e)
 		return -1;
 	j->out->isolation = j->options->isolation;
 	j->out->scopes = j->plan.scopes;
+	j->out->own_pids = leg.pid_namespace;
+	j->out->landlock_abi = j->plan.landlock_abi;
+	j->out->truncation_denied = j->plan.truncation_denied;
 	j->out->limits = j->options->limits;
 	j->out->neutralizes = j->plan.neutralizes;
 	j->out->keeps_output = leg.confined && (!j->options->quiet || j->status.fd >= 0);
@@ -480,11 +501,13 @@ settle(struct job *j)
 {
 	struct outcome *out = j->out;
 
+	out->began = true;
 	while (j->life.state != LIFE_DONE) {
 		switch (j->life.state) {
 		case LIFE_RESTORING:
-			out->restore_failed =
+			out->unrestored =
 			    snapshot_restore(j->snapshot, &out->findings, &out->error) != 0;
+			out->restore_failed = out->unrestored;
 			janitor_dismiss(&j->janitor);
 			find_hint(j);
 			note_late_cancel(j);
@@ -531,6 +554,7 @@ run(const struct options *o, const struct startup *startup, char **env, struct o
 	struct job j = {.options = o,
 	    .startup = startup,
 	    .status = {.fd = -1},
+	    .temp = PRIVATE_TEMP_NONE,
 	    .cgroup = {.parent = -1, .dir = -1},
 	    .janitor = JANITOR_NONE,
 	    .sweep = {.procfd = -1},
@@ -546,7 +570,7 @@ run(const struct options *o, const struct startup *startup, char **env, struct o
 		result = -1;
 	} else if (o->dry_run) {
 		if (prepare(&j, env, e) == 0 && record(&j, e) == 0 &&
-		    (*text = describe_plan(&j.plan, j.snapshot, e)) != NULL)
+		    (*text = describe_plan(&j.plan, j.snapshot, &j.temp, e)) != NULL)
 			result = 0;
 	} else if (prepare(&j, env, e) == 0 && make_cgroup(&j, e) == 0 && run_leg(&j, e) == 0) {
 		settle(&j);
@@ -554,6 +578,7 @@ run(const struct options *o, const struct startup *startup, char **env, struct o
 	}
 	if (result != 0)
 		refuse(&j, e);
+	private_temp_end(&j.temp, result != 0 || out->proof != PROOF_NONE, j.life.cancelled);
 	janitor_wait(&j.janitor);
 	sweep_scope_close(&j.sweep);
 	cgroup_remove(&j.cgroup);

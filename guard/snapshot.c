@@ -347,3 +347,16 @@ snapshot_read_only_paths(const struct snapshot *s, struct view_paths *v, struct 
 	}
 	return 0;
 }
+
+int
+snapshot_link_paths(const struct snapshot *s, struct view_paths *v, struct error *e)
+{
+	for (size_t i = 0; i < s->chain.count; i++) {
+		const struct chain_node *node = s->chain.nodes[i];
+
+		if (S_ISLNK(node->st.st_mode) &&
+		    view_paths_add(v, node->path, node->st.st_dev, node->st.st_ino) != 0)
+			return error_set(e, errno, NULL, "can't note %s", node->path);
+	}
+	return 0;
+}

@@ -87,6 +87,9 @@ bool snapshot_has_inode(const struct snapshot *s, const struct stat *st);
  */
 int snapshot_read_only_paths(const struct snapshot *s, struct view_paths *v, struct error *e);
 
+/* Add to *v the symbolic links that lead to guarded files. */
+int snapshot_link_paths(const struct snapshot *s, struct view_paths *v, struct error *e);
+
 /*
  * See to it that snapshot_restore() can put everything back and that `bytes` more can be appended
  * to file `index`, even if the leg fills the disk: FALLOC_FL_KEEP_SIZE behind the end of the file,
@@ -101,7 +104,7 @@ int snapshot_reserve(struct snapshot *s, size_t index, size_t bytes, struct erro
  * Compare everything with the snapshot and put back what differs: names first, from "/" down, then
  * bytes and metadata. No process of the leg may be alive. Each difference goes to *f. Files of the
  * guarded directory that belong to other steps (another GUID) are compared and put back only if the
- * directory itself or an ancestor was tampered with. Returns -1 with *e if something could not be
+ * directory itself or an ancestor was tampered with; else only their modes, owners and attributes. Returns -1 with *e if something could not be
  * put back (then the finding has restored == false); it goes on to the rest all the same. A hard
  * link that was added is such a thing: the name is not known, so it can't be removed. What stood in
  * a component's place is never deleted unless it was made since the snapshot; it is left where the

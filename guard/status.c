@@ -7,6 +7,7 @@
 #include "guard/status.h"
 
 #include "bindmount/cleanup.h"
+#include "guard/promises.h"
 #include "guard/text.h"
 
 #include <errno.h>
@@ -182,6 +183,23 @@ neutralized_or_null(const struct outcome *o)
 	return object;
 }
 
+static json_t *
+promises_or_null(const struct outcome *o)
+{
+	json_t *object;
+
+	if (!o->began)
+		return json_null();
+	object = json_object();
+	for (int i = 0; object != NULL && i < PROMISES; i++)
+		if (json_object_set_new(
+			object, promise_name(i), json_boolean(promise_holds(o, i))) != 0) {
+			json_decref(object);
+			object = NULL;
+		}
+	return object;
+}
+
 /*
  * The object's keys, in groups, a line each. To add one, give it a line in the group it belongs to; each function
  * returns a new object or NULL without memory.
@@ -254,14 +272,14 @@ result_keys(const struct outcome *o)
 static json_t *
 confinement_keys(const struct outcome *o)
 {
-	bool confined = o->isolation == ISOLATION_NAMESPACE;
-
-	return json_pack("{s:s, s:s, s:b, s:b, s:b, s:o, s:o}",
-	    "isolation", confined ? "namespace" : "none",
+	return json_pack("{s:s, s:s, s:b, s:o, s:b, s:b, s:o, s:o, s:o}",
+	    "isolation", isolation_name(o->isolation),
 	    "view", outcome_view_name(o->view),
-	    "confined", confined,
+	    "confined", o->isolation != ISOLATION_NONE,
+	    "landlock_abi", o->landlock_abi > 0 ? json_integer(o->landlock_abi) : json_null(),
 	    "landlock_scopes", o->scopes,
 	    "held", o->held,
+	    "promises", promises_or_null(o),
 	    "protected", protected_or_null(o->protected),
 	    "removed_env", removed_env(o->removed_env));
 }

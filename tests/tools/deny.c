@@ -71,6 +71,7 @@ static const struct {
 	{ "close_range", SYS_close_range, 0 },
 	{ "landlock_create_ruleset", 444, 0 },
 	{ "openat2", SYS_openat2, 0 },
+	{ "seccomp", SYS_seccomp, 0 },
 	{ "renameat2", SYS_renameat2, 0 },
 };
 

@@ -70,9 +70,9 @@ a_clean_run_has_every_key(void **state)
 {
 	static const char *const keys[] = {"version", "schema", "class", "exit_status", "origin",
 	    "leg", "exec_error", "cancelled", "timed_out", "overflowed", "isolation", "view",
-	    "confined", "landlock_scopes", "held", "protected", "removed_env", "proof", "survivors",
-	    "sweep", "tampered", "findings", "leftovers", "brought_out", "published", "error",
-	    "hint", "neutralized"};
+	    "confined", "landlock_abi", "landlock_scopes", "held", "promises", "protected",
+	    "removed_env", "proof", "survivors", "sweep", "tampered", "findings", "leftovers",
+	    "brought_out", "published", "error", "hint", "neutralized"};
 	const struct outcome o = {.leg_ended = true,
 	    .isolation = ISOLATION_NAMESPACE,
 	    .scopes = true,
