@@ -1,15 +1,9 @@
-/*
- * Masks. See mask.h.
- *
- * Pieces can be cloned only from a mount that is part of the namespace (detached ones too, but since
- * Linux 6.15), so the tmpfs needs a place for as long as this takes. That is /proc: it is there, nothing
- * below it is ever masked, and whoever needs the old one has it as the working directory.
- */
+/* Masks. See mask.h. */
 #include "bindmount/mask.h"
 
 #include "bindmount/cleanup.h"
 #include "bindmount/mountinfo.h"
-#include "bindmount/sys.h"
+#include "bindmount/piece.h"
 #include "bindmount/userns.h"
 
 #include <errno.h>
@@ -24,7 +18,6 @@
 
 enum { PIECE = 32 /* the name of a piece in the tmpfs */ };
 
-static const char place[] = "/proc";
 static const char file_piece[] = "file";
 static const char directory_piece[] = "directory";
 
@@ -167,69 +160,21 @@ make_pieces(const struct masks *m)
 static int
 mount_pieces(struct masks *m)
 {
-	static const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
 	struct stat st;
 
-	if (chdir(place) != 0 ||
-	    mount("legguard-masks", place, "tmpfs", flags, "size=64k,mode=0755") != 0)
-		return -1;
-	m->root = open(place, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	m->root = piece_begin("legguard-masks", "size=64k,mode=0755");
 	if (m->root < 0 || fstat(m->root, &st) != 0 || make_pieces(m) != 0)
 		return -1;
 	m->dev = st.st_dev;
-	return mount(NULL, place, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | flags, NULL);
-}
-
-/* Move a clone of from/name to the place of `to`. -1 with errno; ENOSYS and EPERM may come from a filter. */
-static int
-move_clone(int from, const char *name, unsigned int flags, int to)
-{
-	AUTO_FD int tree =
-	    sys_open_tree(from, name, flags | SYS_OPEN_TREE_CLONE | SYS_OPEN_TREE_CLOEXEC);
-
-	if (tree < 0)
-		return -1;
-	return sys_move_mount(
-	    tree, "", to, "", SYS_MOVE_MOUNT_F_EMPTY_PATH | SYS_MOVE_MOUNT_T_EMPTY_PATH);
-}
-
-/* Bind the path `from` on what `to` is open on, whatever covers that by now. */
-static int
-bind_on(const char *from, int to, unsigned long flags)
-{
-	char path[PIECE];
-
-	snprintf(path, sizeof path, "self/fd/%d", to);
-	return mount(from, path, NULL, MS_BIND | flags, NULL);
-}
-
-static int
-put_mask(const struct masks *m, const char *piece, int on)
-{
-	char path[sizeof place + PIECE];
-
-	if (move_clone(m->root, piece, 0, on) == 0)
-		return 0;
-	if (errno != ENOSYS && errno != EPERM)
-		return -1;
-	snprintf(path, sizeof path, "%s/%s", place, piece);
-	return bind_on(path, on, 0);
+	return piece_make_read_only();
 }
 
 static int
 put_back(int kept, const char *path)
 {
 	AUTO_FD int stub = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	char from[PIECE];
 
-	if (stub < 0)
-		return -1;
-	if (move_clone(kept, "", AT_EMPTY_PATH | SYS_AT_RECURSIVE, stub) == 0)
-		return 0;
-	if (errno != ENOSYS && errno != EPERM)
-		return -1;
-	snprintf(from, sizeof from, "self/fd/%d", kept);
-	return bind_on(from, stub, MS_REC);
+	return stub >= 0 ? piece_put_back(kept, stub) : -1;
 }
 
 /* Mask the directory that `on` is open on, and bring back what is kept below it. */
@@ -248,7 +193,7 @@ mask_around(const struct masks *m, size_t index, int on)
 		kept[k] = is_below(m->kept->list[k].path, dir)
 		              ? open(m->kept->list[k].path, O_PATH | O_NOFOLLOW | O_CLOEXEC)
 		              : -1;
-	result = put_mask(m, piece_of(piece, index), on);
+	result = piece_put(m->root, piece_of(piece, index), on);
 	for (size_t k = 0; k < n; k++) {
 		if (kept[k] >= 0 && result == 0)
 			result = put_back(kept[k], m->kept->list[k].path);
@@ -273,7 +218,7 @@ mask(const struct masks *m, size_t index, struct error *e)
 	if (S_ISDIR(st.st_mode) && keeps_something(m, path))
 		result = mask_around(m, index, fd);
 	else
-		result = put_mask(m, S_ISDIR(st.st_mode) ? directory_piece : file_piece, fd);
+		result = piece_put(m->root, S_ISDIR(st.st_mode) ? directory_piece : file_piece, fd);
 	if (result != 0)
 		return error_set(e, errno, userns_cure(errno), "can't hide %s", path);
 	if (lstat(path, &st) != 0)
@@ -303,7 +248,7 @@ mask_all(const struct view_paths *hidden, const struct view_paths *kept, struct 
 int
 mask_uncover_proc(struct error *e)
 {
-	if (umount2(place, MNT_DETACH | UMOUNT_NOFOLLOW) != 0)
-		return error_set(e, errno, NULL, "can't take the masks off %s", place);
+	if (umount2(PIECE_PLACE, MNT_DETACH | UMOUNT_NOFOLLOW) != 0)
+		return error_set(e, errno, NULL, "can't take the masks off %s", PIECE_PLACE);
 	return 0;
 }

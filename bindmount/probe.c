@@ -57,9 +57,11 @@ map(const struct setting *s, struct trial_result *r)
 static int
 map_and_build(const struct setting *s, struct trial_result *r)
 {
+	int decoys;
+
 	if (map(s, r) != 0)
 		return -1;
-	if (view_build(&s->view, &r->error) == 0)
+	if (view_build(&s->view, &decoys, &r->error) == 0)
 		return 0;
 	r->state = TRIAL_MISSING;
 	return -1;

@@ -3,7 +3,7 @@
 
 #include "bindmount/alias.h"
 #include "bindmount/cleanup.h"
-#include "bindmount/cleanup.h"
+#include "bindmount/decoy.h"
 #include "bindmount/mask.h"
 #include "bindmount/mountinfo.h"
 #include "bindmount/pin.h"
@@ -85,6 +85,16 @@ mask_hidden(const struct view *view, const struct view_paths *hidden, struct err
 	return view->fresh_proc ? 0 : mask_uncover_proc(e);
 }
 
+static int
+put_decoys(const struct view *view, int *decoys, struct error *e)
+{
+	if (view->decoys.files.count == 0)
+		return 0;
+	if (decoy_put_all(&view->decoys, decoys, e) != 0)
+		return -1;
+	return view->fresh_proc ? 0 : mask_uncover_proc(e);
+}
+
 /*
  * The frame first; then covers, so that a mask lies over them and what is kept has them. The names are found
  * before any of it: neither frame nor covers add any, and a mask would take some away.
@@ -149,11 +159,12 @@ proc_cure(int errnum)
 }
 
 int
-view_build(const struct view *view, struct error *e)
+view_build(const struct view *view, int *decoys, struct error *e)
 {
+	*decoys = -1;
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
 		return error_set(e, errno, userns_cure(errno), "can't make the mounts private");
-	if (hold(view, e) != 0)
+	if (hold(view, e) != 0 || put_decoys(view, decoys, e) != 0)
 		return -1;
 	if (view->fresh_proc &&
 	    mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0)

@@ -30,6 +30,15 @@ struct view_paths {
 int view_paths_add(struct view_paths *v, const char *path, dev_t dev, ino_t ino);
 void view_paths_free(struct view_paths *v);
 
+/* Files that the leg gets private copies of, which it can write; see decoy.h. */
+struct view_decoys {
+	struct view_paths
+	    dirs; /* directories that get an empty one in their place, with the copies in it */
+	struct view_paths files;
+	uid_t uid; /* whose they are */
+	gid_t gid;
+};
+
 struct view {
 	struct view_paths
 	    read_only; /* each subtree becomes read-only, wherever else it is mounted too */
@@ -47,8 +56,9 @@ struct view {
 	char *scratch; /* strict: an empty directory is made here if that is in a private one and
 	                  there is none, or NULL */
 	struct view_path private; /* that one, which lies in it */
-	struct view_path cwd;     /* the leg's working directory */
-	bool fresh_proc; /* the caller is PID 1 of a pid namespace and /proc has to show it */
+	struct view_decoys decoys;
+	struct view_path cwd; /* the leg's working directory */
+	bool fresh_proc;      /* the caller is PID 1 of a pid namespace and /proc has to show it */
 };
 
 /*
@@ -56,11 +66,11 @@ struct view {
  * another mount of the same file system is read-only before the first process can see it, and checked
  * to lead to the same inode, and the pinned directories above, likewise, are pinned as pin.h says; then every path of hidden and each alias of it is masked, as mask.h says, so
  * that what is hidden in a read-only tree is gone, and what is kept of it is read-only; /proc is a fresh
- * one, left untouched so that a nested sandbox can mount its own; last the working directory is entered by
+ * one, left untouched so that a nested sandbox can mount its own; decoys are put in their places last of all mounts, and *decoys becomes the descriptor that decoy_put_all() gives, or -1 if there are none; last the working directory is entered by
  * path and checked. open_tree(2), mount_setattr(2) and move_mount(2) are used where the kernel and its
  * filters let them (Linux 5.12), else bind mounts that are remounted.
  */
-int view_build(const struct view *view, struct error *e);
+int view_build(const struct view *view, int *decoys, struct error *e);
 
 /*
  * Enter cwd by path and check that it is the directory it has to be: by path, since a directory that

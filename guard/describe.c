@@ -169,6 +169,15 @@ describe_plan(
 		    error_visible(word, sizeof word, p->removed_env.list[i]));
 	describe_closed(out, p, t);
 	describe_promises(out, p);
+	for (size_t i = 0; i < p->view.decoys.files.count; i++)
+		fprintf(out, "decoy      %s\n",
+		    error_visible(word, sizeof word, p->view.decoys.files.list[i].path));
+	for (size_t i = 0; i < o->n_imports; i++)
+		fprintf(out, "import     %s%s%s\n", import_kind_name(o->imports[i].kind),
+		    o->imports[i].name != NULL ? ":" : "",
+		    o->imports[i].name != NULL
+			? error_visible(word, sizeof word, o->imports[i].name)
+			: "");
 	fprintf(out, "output     workflow commands %s\n",
 	    p->neutralizes ? "are made inert" : "pass as they are");
 	for (size_t i = 0; i < o->n_outputs; i++)

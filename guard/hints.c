@@ -15,9 +15,10 @@ enum { WINDOW = 12 }; /* lines: a program tells one failure in several */
 
 enum view { ANY_VIEW, ONLY_PINNED, ONLY_STRICT, NOT_ROOT, ONLY_MAPPED, NO_ENGINES, NO_BUSES };
 
-static const char file_commands[] = "a file of the runner's file commands can't be written in the "
-				    "leg: publish with --set-output, or set the "
-				    "output in a step of its own after the leg";
+static const char file_commands[] =
+    "a file of the runner's file commands can't be written in the "
+    "leg: with --file-commands decoy it writes copies, of which --import "
+    "carries entries over; or publish with --set-output";
 static const char no_new_privileges[] = "sudo, ping and other set-uid programs gain no rights in "
 					"the leg: do what needs them in a step before it, or "
 					"start legguard as root with --user";

@@ -142,6 +142,22 @@ note_brought_out(FILE *out, const struct brought_out *b)
 }
 
 static void
+note_imports(FILE *out, const struct importing *all, bool quiet)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		const struct imported *one = &all->list[i];
+		AUTO_FREE char *name = one->name != NULL ? text_visible(one->name) : NULL;
+
+		if (quiet && one->why == NULL)
+			continue;
+		fprintf(out, "legguard: %s %s%s%s%s%s\n",
+		    one->why == NULL ? "imported" : "not imported:", import_kind_name(one->kind),
+		    name != NULL ? ":" : "", name != NULL ? name : "", one->why != NULL ? ": " : "",
+		    one->why != NULL ? one->why : "");
+	}
+}
+
+static void
 note_neutralized(FILE *out, const struct outcome *o)
 {
 	const char *before = ": ";
@@ -193,6 +209,7 @@ note_all(FILE *out, const struct outcome *o, bool quiet)
 	if (o->proof == PROOF_NONE)
 		fputs("legguard: there is no proof that everything the leg started is dead\n", out);
 	note_findings(out, &o->findings, quiet);
+	note_imports(out, &o->importing, quiet);
 	if (!quiet && o->hint != NULL)
 		fprintf(out, "legguard: this may be why it failed: %s\n", o->hint);
 	if (o->error.what[0] != '\0')

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* The runner drops the outputs of a job beyond this. */
 enum { OUTPUTS_MAX = 1024 * 1024 };
@@ -50,6 +51,10 @@ static const struct option options[] = {
     {"--max-output", 0, false, "SIZE", value_max_output, 0},
     {"--sweep", 0, false, "MODE", value_sweep, 0},
     {"--strict-files", 0, true, NULL, NULL, FIELD(strict_files)},
+    {"--file-commands", 0, false, "MODE", value_file_commands, 0},
+    {"--import", 0, true, "ENTRY", value_import, 0},
+    {"--import-unsafe", 0, true, NULL, NULL, FIELD(import_unsafe)},
+    {"--import-strict", 0, true, NULL, NULL, FIELD(import_strict)},
     {"--workflow-commands", 0, false, "ACTION", value_workflow_commands, 0},
     {"--set-output", 0, true, "NAME=VALUE", value_set_output, 0},
     {"--no-outputs", 0, true, NULL, NULL, FIELD(no_outputs)},
@@ -196,6 +201,50 @@ check_tier(const struct options *o, struct error *e)
 	return 0;
 }
 
+static int
+check_import(const struct options *o, size_t index, struct error *e)
+{
+	const struct import *i = &o->imports[index];
+
+	if (import_is_unsafe(i) && !o->import_unsafe)
+		return error_set(e, 0, "leave it out, or add --import-unsafe",
+		    "--import %s%s%s can make later steps run code or trust somebody else",
+		    import_kind_name(i->kind), i->name != NULL ? ":" : "",
+		    i->name != NULL ? i->name : "");
+	for (size_t k = 0; k < index; k++)
+		if (i->kind != IMPORT_PATH && i->kind == o->imports[k].kind &&
+		    (i->name == NULL || strcasecmp(i->name, o->imports[k].name) == 0))
+			return error_set(e, 0, "keep one of the two",
+			    "--import %s%s%s is given twice", import_kind_name(i->kind),
+			    i->name != NULL ? ":" : "", i->name != NULL ? i->name : "");
+	for (size_t k = 0; i->kind == IMPORT_OUTPUT && k < o->n_outputs; k++)
+		if (strcasecmp(i->name, o->outputs[k].name) == 0)
+			return error_set(e, 0, "leave out one of the two; output names ignore case",
+			    "--import output:%s: --set-output publishes this one", i->name);
+	return 0;
+}
+
+static int
+check_imports(const struct options *o, struct error *e)
+{
+	if (o->n_imports == 0 && (o->import_unsafe || o->import_strict))
+		return error_set(e, 0, "leave it out", "%s says nothing without --import",
+		    o->import_unsafe ? "--import-unsafe" : "--import-strict");
+	if (o->n_imports > 0 && !o->decoys)
+		return error_set(e, 0, "add --file-commands decoy",
+		    "--import: the leg has no files of its own to import from");
+	if (o->decoys && o->isolation != ISOLATION_NAMESPACE)
+		return error_set(
+		    e, 0, "leave it out", "--file-commands decoy needs --isolation namespace");
+	if (o->n_imports > 0 && o->no_outputs)
+		return error_set(e, 0, "leave out one of the two",
+		    "--import can't be published with --no-outputs");
+	for (size_t i = 0; i < o->n_imports; i++)
+		if (check_import(o, i, e) != 0)
+			return -1;
+	return 0;
+}
+
 /* What is wrong only when all words are taken together. */
 static int
 check_whole(const struct options *o, struct error *e)
@@ -213,7 +262,7 @@ check_whole(const struct options *o, struct error *e)
 		    "--pin: with --writable nothing above a guarded file can be renamed anyway");
 	if (o->user != NULL && o->root_leg)
 		return error_set(e, 0, "keep --user", "--user and --root-leg are both given");
-	if (check_tier(o, e) != 0)
+	if (check_tier(o, e) != 0 || check_imports(o, e) != 0)
 		return -1;
 	if (o->cgroup != NULL && !o->share_pid && o->isolation == ISOLATION_NAMESPACE)
 		return error_set(e, 0, "leave it out, or add --share-pid",
@@ -256,6 +305,9 @@ options_free(struct options *o)
 		free(o->outputs[i].name);
 	for (size_t i = 0; i < o->n_env; i++)
 		free(o->env[i].name);
+	for (size_t i = 0; i < o->n_imports; i++)
+		import_free(&o->imports[i]);
+	free(o->imports);
 	free(o->outputs);
 	free(o->env);
 	free(o->guard.list);

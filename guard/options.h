@@ -8,6 +8,7 @@
 #define GUARD_OPTIONS_H
 
 #include "bindmount/error.h"
+#include "guard/import.h"
 #include "guard/lane.h"
 #include "guard/limits.h"
 
@@ -54,13 +55,18 @@ struct options {
 	struct words writable;     /* --writable PATH: strict if there is any */
 	bool allow_hard_links;
 	enum isolation isolation;
-	const char *user;      /* --user USER[:GROUP], or NULL */
-	bool root_leg;         /* --root-leg */
-	bool share_pid;        /* --share-pid: no pid namespace of the leg's own */
-	const char *cgroup;    /* --cgroup DIR, or NULL */
-	struct limits limits;  /* --timeout, --signal, --kill-after, --max-output */
-	enum sweep_mode sweep; /* --sweep */
-	bool strict_files;     /* --strict-files */
+	const char *user;       /* --user USER[:GROUP], or NULL */
+	bool root_leg;          /* --root-leg */
+	bool share_pid;         /* --share-pid: no pid namespace of the leg's own */
+	const char *cgroup;     /* --cgroup DIR, or NULL */
+	struct limits limits;   /* --timeout, --signal, --kill-after, --max-output */
+	enum sweep_mode sweep;  /* --sweep */
+	bool strict_files;      /* --strict-files */
+	bool decoys;            /* --file-commands decoy */
+	struct import *imports; /* --import */
+	size_t n_imports;
+	bool import_unsafe;                       /* --import-unsafe */
+	bool import_strict;                       /* --import-strict */
 	enum workflow_commands workflow_commands; /* --workflow-commands */
 	struct output *outputs;                   /* --set-output */
 	size_t n_outputs;

@@ -36,6 +36,7 @@ outcome_free(struct outcome *o)
 	findings_free(&o->findings);
 	leftovers_free(&o->leftovers);
 	processes_free(&o->swept);
+	importing_free(&o->importing);
 	for (size_t i = 0; i < sizeof o->output / sizeof o->output[0]; i++)
 		tail_free(&o->output[i]);
 	free(o->brought_out.where);

@@ -5,6 +5,7 @@
 #include "bindmount/error.h"
 #include "guard/bringout.h"
 #include "guard/findings.h"
+#include "guard/import.h"
 #include "guard/lane.h"
 #include "guard/leftovers.h"
 #include "guard/limits.h"
@@ -65,12 +66,16 @@ struct outcome {
 	size_t swept_total;     /* counted */
 	bool sweep_clean;       /* it found nothing, or nothing any more */
 	bool sweep_failed;      /* it could not end all it found; then there is no proof either */
+	bool tampered; /* something was found, or an import refused where that counts as such */
 	struct findings findings;
 	struct leftovers leftovers; /* what others hold on the guarded files */
 	bool held; /* the guarded files had leases, the directories above them were watched */
 	bool keeps_output;     /* asked for: the end of the leg's stdout and stderr */
 	struct tail output[2]; /* if it was; stderr's is empty where both are one pipe */
-	bool neutralizes;      /* asked for: workflow commands in the leg's output are made inert */
+	bool has_decoys;       /* then: */
+	int decoys;            /* on the copies that the leg had, see decoy_put_all(); run()'s */
+	struct importing importing; /* what became of --import */
+	bool neutralizes; /* asked for: workflow commands in the leg's output are made inert */
 	struct neutralizer neutralizer[2]; /* of stdout and stderr; their counts */
 	const char *hint;                  /* why the leg may have failed, or NULL; constant */
 	const struct protected

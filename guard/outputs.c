@@ -71,6 +71,12 @@ entry_bound(size_t name, size_t value)
 }
 
 size_t
+outputs_entry_bound(size_t name, size_t value)
+{
+	return 1 + entry_bound(name, value);
+}
+
+size_t
 outputs_bound(const struct output *list, size_t n)
 {
 	size_t sum = 1; /* the newline that the file's last line may lack */
@@ -138,5 +144,25 @@ outputs_render(const struct output *list, size_t n, const struct outputs_facts *
 		return error_set(e, errno, NULL, "can't make delimiters for the outputs");
 	*size = (size_t)(end - text);
 	*block = ptr_take(&text);
+	return 0;
+}
+
+int
+outputs_render_pairs(
+    const struct output *list, size_t n, char **block, size_t *size, struct error *e)
+{
+	char *end;
+
+	*block = NULL;
+	*size = 0;
+	if (n == 0)
+		return 0;
+	*block = malloc(outputs_bound(list, n) + 1);
+	if (*block == NULL)
+		return error_set(e, errno, NULL, "can't render the entries");
+	end = *block;
+	for (size_t i = 0; i < n; i++)
+		end = put_entry(end, list[i].name, list[i].value);
+	*size = (size_t)(end - *block);
 	return 0;
 }

@@ -28,6 +28,13 @@ struct outputs_facts {
 	enum lane lane;
 };
 
+/* Upper bound of one entry whose name and value have these lengths, with a newline before it. */
+size_t outputs_entry_bound(size_t name, size_t value);
+
+/* Render entries alone, likewise; NULL and 0 bytes for none. */
+int outputs_render_pairs(
+    const struct output *list, size_t n, char **block, size_t *size, struct error *e);
+
 /* Upper bound of what outputs_render() makes of these, whatever the facts will be. */
 size_t outputs_bound(const struct output *list, size_t n);
 

@@ -268,6 +268,8 @@ plan_free(struct plan *p)
 	free(p->view.private.path);
 	view_paths_free(&p->view.hidden);
 	view_paths_free(&p->view.kept);
+	view_paths_free(&p->view.decoys.dirs);
+	view_paths_free(&p->view.decoys.files);
 	free(p->hidden_for.list);
 	free(p->removed_env.list);
 	free(p->view.cwd.path);

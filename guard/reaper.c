@@ -47,6 +47,31 @@ send_message(const struct state *s, const struct reaper_message *m)
 	(void)send(s->socket, m, sizeof *m, MSG_NOSIGNAL);
 }
 
+/* Hand the decoys on, to be read when the leg is gone. */
+static int
+send_decoys(int socket, int decoys, struct error *e)
+{
+	const struct reaper_message m = {.kind = REAPER_DECOYS};
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = {0};
+	struct iovec data = {.iov_base = (void *)(uintptr_t)&m, .iov_len = sizeof m};
+	struct msghdr message = {.msg_iov = &data,
+	    .msg_iovlen = 1,
+	    .msg_control = control.room,
+	    .msg_controllen = sizeof control.room};
+	struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+
+	rights->cmsg_level = SOL_SOCKET;
+	rights->cmsg_type = SCM_RIGHTS;
+	rights->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(rights), &decoys, sizeof decoys);
+	if (sendmsg(socket, &message, MSG_NOSIGNAL) < 0)
+		return error_set(e, errno, NULL, "can't hand on the decoys");
+	return 0;
+}
+
 static _Noreturn void
 fail(const struct state *s, const struct leg_failure *failure)
 {
@@ -106,8 +131,10 @@ take_stdin_from_view(const char *path)
 }
 
 static int
-build_view(const struct leg_plan *plan, struct error *e)
+build_view(const struct state *s, struct error *e)
 {
+	const struct leg_plan *plan = &s->plan;
+	AUTO_FD int decoys = -1;
 	char path[PATH_MAX + 1] = "";
 	struct stat st;
 
@@ -116,7 +143,8 @@ build_view(const struct leg_plan *plan, struct error *e)
 		return error_set(e, errno, NULL, "can't tell what standard input is");
 	if (leg_has_userns(plan) && userns_map_identity(plan->uid, plan->gid, e) != 0)
 		return -1;
-	if (view_build(plan->view, e) != 0)
+	if (view_build(plan->view, &decoys, e) != 0 ||
+	    (decoys >= 0 && send_decoys(s->socket, decoys, e) != 0))
 		return -1;
 	if (path[0] == '/')
 		take_stdin_from_view(path);
@@ -131,7 +159,7 @@ build(struct state *s, struct error *e)
 	if (bind_to_launcher(s, e) != 0)
 		return -1;
 	if (plan->confined) {
-		if (build_view(plan, e) != 0)
+		if (build_view(s, e) != 0)
 			return -1;
 	} else if (view_enter(&plan->view->cwd, e) != 0) {
 		return -1;
@@ -348,7 +376,7 @@ reaper_start(struct reaper *r, const struct leg_plan *plan, struct error *e)
 	if (plan->pid_namespace)
 		namespaces |= CLONE_NEWPID;
 
-	*r = (struct reaper){.pid = -1, .pidfd = -1, .socket = -1};
+	*r = (struct reaper){.pid = -1, .pidfd = -1, .socket = -1, .decoys = -1};
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
 		return error_set(e, errno, NULL, "can't make a socket pair");
 	r->pid = sys_fork(namespaces, &r->pidfd);
@@ -403,13 +431,35 @@ reaper_kill(const struct reaper *r)
 	(void)sys_pidfd_send_signal(r->pidfd, SIGKILL);
 }
 
-int
-reaper_receive(const struct reaper *r, struct reaper_message *m)
+static void
+take_descriptor(struct reaper *r, struct msghdr *message)
 {
-	ssize_t n = recv(r->socket, m, sizeof *m, MSG_DONTWAIT);
+	struct cmsghdr *rights = CMSG_FIRSTHDR(message);
 
-	if (n == (ssize_t)sizeof *m)
+	if (rights == NULL || rights->cmsg_type != SCM_RIGHTS)
+		return;
+	fd_drop(&r->decoys);
+	memcpy(&r->decoys, CMSG_DATA(rights), sizeof r->decoys);
+}
+
+int
+reaper_receive(struct reaper *r, struct reaper_message *m)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec data = {.iov_base = m, .iov_len = sizeof *m};
+	struct msghdr message = {.msg_iov = &data,
+	    .msg_iovlen = 1,
+	    .msg_control = control.room,
+	    .msg_controllen = sizeof control.room};
+	ssize_t n = recvmsg(r->socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+	if (n == (ssize_t)sizeof *m) {
+		take_descriptor(r, &message);
 		return 1;
+	}
 	return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
 }
 
@@ -429,4 +479,5 @@ reaper_close(struct reaper *r)
 {
 	fd_drop(&r->pidfd);
 	fd_drop(&r->socket);
+	fd_drop(&r->decoys);
 }

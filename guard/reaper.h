@@ -24,6 +24,7 @@
 enum { REAPER_SURVIVORS_MAX = 64 }; /* that many are described; all are counted and killed */
 
 enum reaper_message_kind {
+	REAPER_DECOYS,  /* a descriptor comes with it, see reaper.decoys */
 	REAPER_STARTED, /* the command has been executed */
 	REAPER_FAILED,  /* failure says why there is no leg */
 	REAPER_ENDED,   /* the leg's main process ended */
@@ -44,6 +45,7 @@ struct reaper {
 	pid_t pid;
 	int pidfd;  /* readable when it has ended */
 	int socket; /* struct reaper_message from it; hung up when it is gone */
+	int decoys; /* of the leg's view, see view_build(); -1 until it is received, or if there are none */
 };
 
 /*
@@ -70,7 +72,7 @@ void reaper_end_leg(const struct reaper *r);
 void reaper_kill(const struct reaper *r);
 
 /* Receive one message without waiting. 1: got one; 0: none now; -1: there will be none any more. */
-int reaper_receive(const struct reaper *r, struct reaper_message *m);
+int reaper_receive(struct reaper *r, struct reaper_message *m);
 
 /* Take the status of a reaper that has ended. 0 if it has, which is proven then; -1 if not yet. */
 int reaper_wait(struct reaper *r);

@@ -3,6 +3,7 @@
 
 #include "bindmount/cleanup.h"
 #include "guard/bringout.h"
+#include "guard/carry.h"
 #include "guard/cgroup.h"
 #include "guard/describe.h"
 #include "guard/hide.h"
@@ -151,7 +152,7 @@ prepare(struct job *j, char **env, struct error *e)
 		return -1;
 	if (snapshot_read_only_paths(j->snapshot, &j->plan.view.read_only, e) != 0)
 		return -1;
-	if (hide_check(&j->plan, j->snapshot, e) != 0)
+	if (hide_check(&j->plan, j->snapshot, e) != 0 || carry_plan(&j->plan, e) != 0)
 		return -1;
 	if (o->isolation == ISOLATION_LANDLOCK)
 		return prepare_landlock(j, e);
@@ -173,7 +174,11 @@ static int
 reserve(const struct job *j, struct error *e)
 {
 	if (publishes(j) && snapshot_reserve(j->snapshot, output_index(j),
-				outputs_bound(j->options->outputs, j->options->n_outputs), e) != 0)
+				outputs_bound(j->options->outputs, j->options->n_outputs) +
+				    carry_outputs_bound(j->options),
+				e) != 0)
+		return -1;
+	if (carry_reserve(&j->plan, j->snapshot, e) != 0)
 		return -1;
 	if (j->status.path != NULL)
 		return snapshot_reserve(j->snapshot, status_index(j), STATUS_ROOM, e);
@@ -301,6 +306,19 @@ override_status(struct outcome *out, int status)
 	out->guard_origin = true;
 }
 
+/* Only what nobody can write to any more is looked at. */
+static void
+take_imports(const struct job *j)
+{
+	struct outcome *out = j->out;
+
+	if (out->proof != PROOF_NONE && carry_take(&j->plan, j->snapshot, out, &out->error) != 0)
+		out->restore_failed = true;
+	if (out->has_decoys)
+		(void)close(out->decoys);
+	out->has_decoys = false;
+}
+
 /* Class and exit status from everything that is known. The worst is looked at last. */
 static void
 decide(const struct job *j)
@@ -308,7 +326,7 @@ decide(const struct job *j)
 	const struct options *o = j->options;
 	struct outcome *out = j->out;
 	const struct lane_facts facts = {
-	    .tampered = out->findings.count > 0,
+	    .tampered = out->findings.count > 0 || (o->import_strict && out->importing.refused > 0),
 	    .survivors = out->proof == PROOF_NONE ||
 	                 (o->fail_on_survivors && out->survivors_total + out->swept_total > 0),
 	    .cancelled = j->life.cancelled,
@@ -317,6 +335,7 @@ decide(const struct job *j)
 	};
 	enum lane classified;
 
+	out->tampered = facts.tampered;
 	out->exit_status = leg_status(out);
 	classified = out->exit_status == 0 ? LANE_OK : LANE_ERROR;
 	if (!out->guard_origin && o->exit_class_set[out->exit_status])
@@ -346,16 +365,19 @@ publish(const struct job *j)
 	struct outcome *out = j->out;
 	const struct outputs_facts facts = {
 	    .exit_code = out->exit_status,
-	    .tampered = out->findings.count > 0,
+	    .tampered = out->tampered,
 	    .reaped = out->proof != PROOF_NONE,
 	    .lane = out->lane,
 	};
 	AUTO_FREE char *block = NULL;
-	size_t size;
+	AUTO_FREE struct output *list = NULL;
+	size_t size, n;
+	bool carried = carry_append(&j->plan, j->snapshot, &out->importing, &out->error) == 0;
 
-	if (!publishes(j))
+	if (!publishes(j) && carried)
 		return;
-	if (outputs_render(o->outputs, o->n_outputs, &facts, &block, &size, &out->error) == 0 &&
+	if (carried && carry_outputs(o, &out->importing, &list, &n, &out->error) == 0 &&
+	    outputs_render(list, n, &facts, &block, &size, &out->error) == 0 &&
 	    snapshot_append(j->snapshot, output_index(j), block, size, &out->error) == 0) {
 		out->published = true;
 		return;
@@ -509,6 +531,7 @@ settle(struct job *j)
 			    snapshot_restore(j->snapshot, &out->findings, &out->error) != 0;
 			out->restore_failed = out->unrestored;
 			janitor_dismiss(&j->janitor);
+			take_imports(j);
 			find_hint(j);
 			note_late_cancel(j);
 			decide(j);
@@ -579,6 +602,8 @@ run(const struct options *o, const struct startup *startup, char **env, struct o
 	if (result != 0)
 		refuse(&j, e);
 	private_temp_end(&j.temp, result != 0 || out->proof != PROOF_NONE, j.life.cancelled);
+	if (out->has_decoys)
+		(void)close(out->decoys);
 	janitor_wait(&j.janitor);
 	sweep_scope_close(&j.sweep);
 	cgroup_remove(&j.cgroup);

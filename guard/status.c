@@ -200,6 +200,21 @@ promises_or_null(const struct outcome *o)
 	return object;
 }
 
+static json_t *
+imports(const struct importing *all)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; list != NULL && i < all->count; i++) {
+		const struct imported *one = &all->list[i];
+
+		list =
+		    append(list, json_pack("{s:s, s:o, s:s?}", "kind", import_kind_name(one->kind),
+				     "name", untrusted(one->name), "refused", one->why));
+	}
+	return list;
+}
+
 /*
  * The object's keys, in groups, a line each. To add one, give it a line in the group it belongs to; each function
  * returns a new object or NULL without memory.
@@ -296,12 +311,13 @@ end_keys(const struct outcome *o)
 static json_t *
 file_keys(const struct outcome *o)
 {
-	return json_pack("{s:b, s:o, s:o, s:o, s:o, s:b, s:o}",
-	    "tampered", o->findings.count > 0,
+	return json_pack("{s:b, s:o, s:o, s:o, s:o, s:o, s:b, s:o}",
+	    "tampered", o->tampered,
 	    "findings", findings(&o->findings),
 	    "leftovers", leftovers(&o->leftovers),
 	    "brought_out", brought_out_or_null(&o->brought_out),
 	    "neutralized", neutralized_or_null(o),
+	    "imports", imports(&o->importing),
 	    "published", o->published,
 	    "error", error_or_null(&o->error));
 }

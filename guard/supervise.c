@@ -107,6 +107,10 @@ static void
 take_message(struct watch *w, const struct reaper_message *m)
 {
 	switch (m->kind) {
+	case REAPER_DECOYS:
+		w->out->has_decoys = w->reaper.decoys >= 0;
+		w->out->decoys = fd_take(&w->reaper.decoys);
+		break;
 	case REAPER_STARTED:
 		event(w, LIFE_STARTED);
 		break;
@@ -416,7 +420,7 @@ supervise(struct leg_plan *plan, const struct limits *limits, const struct meanw
 	    .life = life,
 	    .limits = limits,
 	    .meanwhile = meanwhile,
-	    .reaper = {.pid = -1, .pidfd = -1, .socket = -1},
+	    .reaper = {.pid = -1, .pidfd = -1, .socket = -1, .decoys = -1},
 	    .signals = -1,
 	    .relay = {{.from = -1, .leg_end = -1, .to = -1, .stage = {-1, -1}},
 		{.from = -1, .leg_end = -1, .to = -1, .stage = {-1, -1}}},

@@ -77,6 +77,30 @@ value_isolation(struct options *o, const char *value, struct error *e)
 }
 
 int
+value_file_commands(struct options *o, const char *value, struct error *e)
+{
+	if (strcmp(value, "decoy") != 0 && strcmp(value, "readonly") != 0)
+		return error_set(
+		    e, 0, "use readonly or decoy", "--file-commands %s is unknown", value);
+	o->decoys = strcmp(value, "decoy") == 0;
+	return 0;
+}
+
+int
+value_import(struct options *o, const char *value, struct error *e)
+{
+	struct import *list = reallocarray(o->imports, o->n_imports + 1, sizeof *list);
+
+	if (list == NULL)
+		return no_memory(e);
+	o->imports = list;
+	if (import_parse(&list[o->n_imports], value, e) != 0)
+		return -1;
+	o->n_imports++;
+	return 0;
+}
+
+int
 value_workflow_commands(struct options *o, const char *value, struct error *e)
 {
 	if (strcmp(value, "neutralize") == 0)

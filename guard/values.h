@@ -25,6 +25,8 @@ value_function value_signal;
 value_function value_kill_after;
 value_function value_max_output;
 value_function value_sweep;
+value_function value_file_commands;
+value_function value_import;
 value_function value_workflow_commands;
 value_function value_set_output;
 value_function value_exit_class;

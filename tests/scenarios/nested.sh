@@ -22,26 +22,6 @@ unshare_all() {
 	kept
 }
 
-# npm_package NAME@VERSION: installed once for all scenarios; offline is a reason to skip.
-npm_package() {
-	need node npm
-	local dir=$NPM_DIR/${1//[@\/]/_}
-	exec 8>"$NPM_DIR/lock"
-	flock 8
-	if [[ ! -e $dir/done ]]; then
-		mkdir -p "$dir"
-		if ! (cd "$dir" && HOME=$NPM_DIR npm install --no-audit --no-fund --silent --cache "$NPM_DIR/cache" \
-			--fetch-retries 1 --fetch-timeout 30000 "$1") >"$work/npm.log" 2>&1; then
-			flock -u 8
-			skip "npm can't install $1 here"
-		fi
-		: >"$dir/done"
-	fi
-	flock -u 8
-	exec 8>&-
-	node_modules=$dir/node_modules
-}
-
 actions_core() {
 	npm_package @actions/core@1.11.1
 	cat >"$work/client.js" <<-'EOF2'
