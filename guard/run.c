@@ -276,7 +276,8 @@ run_leg(struct job *j, struct error *e)
 	j->out->truncation_denied = j->plan.truncation_denied;
 	j->out->limits = j->options->limits;
 	j->out->neutralizes = j->plan.neutralizes;
-	j->out->keeps_output = leg.confined && (!j->options->quiet || j->status.fd >= 0);
+	j->out->keeps_output =
+	    j->options->isolation != ISOLATION_NONE && (!j->options->quiet || j->status.fd >= 0);
 	return supervise(&leg, &j->options->limits, &meanwhile, &j->life, j->out, e);
 }
 

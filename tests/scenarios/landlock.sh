@@ -334,6 +334,53 @@ single_files() {
 	kept
 }
 
+# Files that are hidden can't be read, and everything beside them can, what is made meanwhile as well.
+hidden() {
+	need_landlock
+	mkdir -p "$work/secrets/deep" "$work/beside"
+	echo secret >"$work/secrets/deep/token"
+	echo secret >"$work/key"
+	echo public >"$work/beside/file"
+	ln "$work/beside/file" "$work/linked"
+	ln -s "$work/key" "$work/workspace/to-the-key"
+	landlock --hide "$work/secrets" --hide "$work/key" -- bash -c '
+		cat "$1/key" to-the-key "$1/secrets/deep/token" && echo "THROUGH: read"
+		echo x >"$1/key" && echo "THROUGH: write"
+		rm -rf "$1/secrets" && echo "THROUGH: remove"
+		mv "$1/key" key && echo "THROUGH: move"
+		ln "$1/key" key2 && echo "THROUGH: link"
+		cat "$1/beside/file" "$1/linked" && echo mine >own && cat own && cat /etc/passwd >/dev/null && git --version >/dev/null
+		cat "$GITHUB_OUTPUT" && echo x >>"$GITHUB_OUTPUT" && echo "THROUGH: a guarded file"
+		exit 0' - "$work"
+	expect 0
+	lacks "$work/stdout" THROUGH
+	lacks "$work/stdout" secret
+	same "$(cat "$work/stdout")" $'public\npublic\nmine\nbefore=kept'
+	same "$(cat "$work/key" "$work/secrets/deep/token")" $'secret\nsecret'
+	kept
+}
+as_user_of_root() {
+	need_landlock
+	chown -R "$TEST_UID:$TEST_UID" "$work"
+	remember
+	under=("$TOOLS/deny" "$container")
+	landlock --user "$TEST_UID" -- bash -euc 'id -u; id -G; grep CapEff /proc/self/status
+		mktemp >/dev/null; echo report >"$RUNNER_TEMP/report"; ! echo x >>"$GITHUB_OUTPUT"; exit 7'
+	expect 7
+	same "$(head -n 2 "$work/stdout" | tr '\n' ' ')" "$TEST_UID $TEST_UID "
+	has "$work/stdout" 0000000000000000
+	has "$work/stderr" "Permission denied"
+	same "$(stat -c '%u %s' "$RUNNER_TEMP/report")" "$TEST_UID 7"
+	kept
+	printf 'before=kept\n' >"$GITHUB_OUTPUT"
+	landlock --user "$TEST_UID" -- "$LEGS/late-writer" "$out/result" "$out/alive"
+	expect 0
+	same "$(sort -u "$out/result")" EACCES
+	dead "$out/alive"
+	refused --isolation landlock
+	has "$work/stderr" "--user"
+}
+
 everyday() {
 	need git gcc
 	landlock -- bash -euc '
@@ -497,6 +544,8 @@ scenario "with Landlock --setenv and --clear-env have the last word on them" tem
 scenario "with Landlock a refused run leaves no directory behind" refused_leaves_nothing
 scenario "with Landlock ten thousand files, odd names and links beside a guarded directory stay as they are" many_beside
 scenario "with Landlock single files and --read-only directories hold, and what is beside them can be written" single_files
+scenario "with Landlock a hidden file can't be read or changed, and what is beside it can" hidden
+scenario_as_root "with Landlock root runs the leg as another user, in a container too" as_user_of_root
 scenario "with Landlock git, gcc, tar and python work where a container refuses namespaces" honest
 scenario "with Landlock of the oldest ABI git, gcc, tar and python work" honest_oldest
 scenario "with Landlock npm installs a local package that builds" npm_install
