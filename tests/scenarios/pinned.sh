@@ -134,12 +134,16 @@ honest_leg() {
 	need git gcc
 	guard --pin -- bash -euc '
 		git init -q --bare "$GITHUB_WORKSPACE/origin"
-		git clone -q "$GITHUB_WORKSPACE/origin" repo 2>/dev/null && cd repo
+		git clone -q "$GITHUB_WORKSPACE/origin" repo 2>/dev/null
+		cd repo
 		git config user.email a@b && git config user.name n
 		printf "int main(void) { return 0; }\n" >a.c
 		printf "all: a\n" >Makefile
-		git add . && git commit -qm one && git push -q origin HEAD
-		gcc -o a a.c && ./a
+		git add .
+		git commit -qm one
+		git push -q origin HEAD
+		gcc -o a a.c
+		./a
 		t=$(mktemp -p "$GITHUB_WORKSPACE")
 		mv "$t" here
 		cd .. && mv repo moved && rm -rf moved'

@@ -264,4 +264,23 @@ janitor ancestor_replaced
 janitor directory_replaced
 janitor unconfined_contents
 leftovers own_holds
+pinned every_name
+pinned around
+pinned links_on_the_way
+pinned protected_paths
+pinned below_goes_on
+pinned bubblewrap
+strict every_name
+strict every_name_in_tmp
+strict around
+strict mounts_hold
+strict own_temp_only
+strict only_named
+strict honest_leg
+strict bubblewrap
+strict brought_out
+strict collision
+strict cancelled
+strict failing_runs
+strict temporary_directory
 EOF2

@@ -6,6 +6,7 @@ outside_tmp() {
 	work=$(mktemp -d /var/tmp/legguard-strict.XXXXXX)
 	trap 'rm -rf --one-file-system "$work"' EXIT
 	make_step
+	((EUID != 0)) || as_step
 	cd "$work/workspace"
 }
 # strictly OPTION... -- COMMAND: with the workspace writable.
@@ -195,15 +196,20 @@ cat "$1" "$2"' >"$work/command"
 honest_leg() {
 	need git meson gcc
 	outside_tmp
-	git init -q --bare "$work/workspace/origin"
+	as_user git init -q --bare "$work/workspace/origin"
 	strictly -- bash -euc '
 		export HOME=$GITHUB_WORKSPACE/home; mkdir "$HOME"
-		git clone -q origin repo 2>/dev/null && cd repo
+		git clone -q origin repo 2>/dev/null
+		cd repo
 		git config user.email a@b && git config user.name n
 		printf "int main(void) { return 0; }\n" >a.c
-		printf "project(\"a\", \"c\")\ntest(\"a\", executable(\"a\", \"a.c\"))\n" >meson.build
-		git add . && git commit -qm one && git push -q origin HEAD
-		meson setup build >/dev/null && ninja -C build >/dev/null && meson test -C build >/dev/null
+		printf "project(\047a\047, \047c\047)\ntest(\047a\047, executable(\047a\047, \047a.c\047))\n" >meson.build
+		git add .
+		git commit -qm one
+		git push -q origin HEAD
+		meson setup build >/dev/null
+		ninja -C build >/dev/null
+		meson test -C build >/dev/null
 		t=$(mktemp)
 		d=$(mktemp -d)
 		mv "$t" "$d"
@@ -211,7 +217,7 @@ honest_leg() {
 		echo "{}" >"$RUNNER_TEMP/result.json"'
 	expect 0
 	same "$(cat "$RUNNER_TEMP/result.json")" "{}"
-	same "$(git -C "$work/workspace/origin" rev-list --count --all)" 1
+	same "$(as_user git -C "$work/workspace/origin" rev-list --count --all)" 1
 	kept
 	no_litter
 	same "$(status_of brought_out)" '{"moved": 1, "left": 0, "where": null}'
