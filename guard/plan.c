@@ -8,6 +8,7 @@
 #include "guard/environment.h"
 #include "guard/grammar.h"
 #include "guard/hide.h"
+#include "guard/machine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -127,7 +128,7 @@ check_supported(const struct options *o, struct error *e)
 
 	if (o->allow_socket.count > 0)
 		missing = "--allow-socket";
-	else if (o->root_leg)
+	else if (o->root_leg && o->isolation != ISOLATION_LANDLOCK)
 		missing = "--root-leg";
 	if (missing == NULL)
 		return 0;
@@ -157,6 +158,8 @@ plan_landlock(struct plan *p, struct error *e)
 		    "boot a kernel of Linux 5.13 or later with \"landlock\" among its lsm=, in a "
 		    "container allow the landlock_* system calls, or choose --isolation none",
 		    "--isolation landlock: the kernel has no Landlock, or it is off");
+	if (p->leg.kind == IDENTITY_ROOT && machine_protect(&p->view.read_only, e) != 0)
+		return -1;
 	p->no_truncation = !landlock_denies_truncation(p->landlock_abi) && notruncate_possible();
 	p->truncation_denied = landlock_denies_truncation(p->landlock_abi) || p->no_truncation;
 	return 0;

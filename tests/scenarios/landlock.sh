@@ -381,6 +381,40 @@ as_user_of_root() {
 	has "$work/stderr" "--user"
 }
 
+root_leg() {
+	need_landlock
+	under=("$TOOLS/deny" "$container")
+	landlock --root-leg -- "$LEGS/late-writer" "$out/result" "$out/alive"
+	expect 0
+	same "$(sort -u "$out/result")" EACCES
+	dead "$out/alive"
+	same "$(output lane-class)" ok
+	printf 'before=kept\n' >"$GITHUB_OUTPUT"
+	local core
+	core=$(</proc/sys/kernel/core_pattern)
+	landlock --root-leg -- bash -c '
+		grep -E "^Cap(Prm|Eff|Bnd)" /proc/self/status
+		for f in /proc/sys/kernel/core_pattern /sys/kernel/uevent_helper /proc/sysrq-trigger /dev/mem "$2" "$GITHUB_OUTPUT"; do
+			[[ ! -e $f ]] || (: >>"$f") 2>/dev/null && [[ -e $f ]] && echo "THROUGH: $f"
+		done
+		mknod disk b 8 0 && echo "THROUGH: a block device"
+		mknod null c 1 3 && echo "THROUGH: a character device"
+		chown 1 "$GITHUB_OUTPUT" && echo "THROUGH: chown"
+		mount -t tmpfs none "$1" && echo "THROUGH: mount"
+		echo own >own && rm own && echo fine >/dev/null && id -u' - "$file_commands" "$(find /dev -maxdepth 1 -type b | head -n 1)" 2>/dev/null
+	expect 0
+	lacks "$work/stdout" THROUGH
+	same "$(grep -c 0000000000000000 "$work/stdout")" 3 "empty capability sets"
+	same "$(tail -n 1 "$work/stdout")" 0
+	same "$(</proc/sys/kernel/core_pattern)" "$core"
+	kept
+	printf 'before=kept\n' >"$GITHUB_OUTPUT"
+	landlock --root-leg -- "$LEGS/write-names" "$GITHUB_OUTPUT" "$GITHUB_ENV"
+	expect 120
+	same "$(grep THROUGH "$work/stdout" | grep -cvE 'THROUGH: (chmod|touch|setxattr|fchmod) ')" 0 "got through"
+	kept
+}
+
 everyday() {
 	need git gcc
 	landlock -- bash -euc '
@@ -546,6 +580,7 @@ scenario "with Landlock ten thousand files, odd names and links beside a guarded
 scenario "with Landlock single files and --read-only directories hold, and what is beside them can be written" single_files
 scenario "with Landlock a hidden file can't be read or changed, and what is beside it can" hidden
 scenario_as_root "with Landlock root runs the leg as another user, in a container too" as_user_of_root
+scenario_as_root "with Landlock a root leg has no capabilities, and neither settings of the kernel nor disks to write" root_leg
 scenario "with Landlock git, gcc, tar and python work where a container refuses namespaces" honest
 scenario "with Landlock of the oldest ABI git, gcc, tar and python work" honest_oldest
 scenario "with Landlock npm installs a local package that builds" npm_install
