@@ -50,9 +50,8 @@ hide_named(struct plan *p, struct error *e)
 	return 0;
 }
 
-/* Hidden with everything else below a directory that is, and not kept. The path of the mask, or NULL. */
-static const char *
-hiding(const struct plan *p, const char *path)
+const char *
+hide_above(const struct plan *p, const char *path)
 {
 	const struct view *v = &p->view;
 
@@ -68,7 +67,7 @@ hiding(const struct plan *p, const char *path)
 static int
 check(const struct plan *p, const char *path, const char *what, struct error *e)
 {
-	const char *mask = hiding(p, path);
+	const char *mask = hide_above(p, path);
 
 	if (mask == NULL)
 		return 0;

@@ -18,6 +18,9 @@ int hide_path(
 /* Hide what --hide names. Refused: a path that is not there, "/", and anything in /proc. */
 int hide_named(struct plan *p, struct error *e);
 
+/* The hidden path that path is or lies below without being kept, or NULL. */
+const char *hide_above(const struct plan *p, const char *path);
+
 /* With all paths noted and the names walked: refuse what would take a guarded file or the leg's directory. */
 int hide_check(const struct plan *p, const struct snapshot *s, struct error *e);
 

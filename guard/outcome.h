@@ -82,6 +82,7 @@ struct outcome {
 	    *protected; /* not owned, as the next: NULL but while the run's plan is there */
 	const struct words *removed_env;
 	struct brought_out brought_out;
+	const struct view_paths *hidden;
 	bool unrestored; /* something could not be put back */
 	bool published;
 	bool restore_failed; /* something could not be put back or published; error says what */

@@ -5,6 +5,8 @@
 #include "bindmount/landlock.h"
 #include "bindmount/notruncate.h"
 #include "bindmount/sys.h"
+#include "guard/doors.h"
+#include "guard/doorvars.h"
 #include "guard/environment.h"
 #include "guard/grammar.h"
 #include "guard/hide.h"
@@ -120,15 +122,26 @@ plan_protected(struct plan *p, char *const *env, struct error *e)
 	return 0;
 }
 
+/* Only a view of the leg's own has doors to close. */
+static int
+plan_doors(struct plan *p, char *const *env, struct error *e)
+{
+	p->scopes =
+	    p->options->isolation != ISOLATION_NONE && sys_landlock_abi() >= SYS_LANDLOCK_SCOPE_ABI;
+	if (p->options->isolation != ISOLATION_NAMESPACE)
+		return 0;
+	if (doors_close(p, env, p->leg.uid, e) != 0)
+		return -1;
+	return doorvars_remove(p, env, e);
+}
+
 /* What the command line knows, but nothing here can do. */
 static int
 check_supported(const struct options *o, struct error *e)
 {
 	const char *missing = NULL;
 
-	if (o->allow_socket.count > 0)
-		missing = "--allow-socket";
-	else if (o->root_leg && o->isolation != ISOLATION_LANDLOCK)
+	if (o->root_leg && o->isolation != ISOLATION_LANDLOCK)
 		missing = "--root-leg";
 	if (missing == NULL)
 		return 0;
@@ -196,13 +209,12 @@ plan_make(struct plan *p, char *const *env, struct error *e)
 		return error_set(e, 0, "run it in a step, or set GITHUB_OUTPUT to an existing file",
 		    "--set-output: GITHUB_OUTPUT names no file");
 	if (check_supported(o, e) != 0 || plan_landlock(p, e) != 0 || plan_directory(p, e) != 0 ||
-	    hide_named(p, e) != 0 || plan_protected(p, env, e) != 0 ||
+	    hide_named(p, e) != 0 || plan_protected(p, env, e) != 0 || plan_doors(p, env, e) != 0 ||
 	    environment_dangerous(&p->removed_env, env, o, e) != 0)
 		return -1;
 	if (plan_environment(p, env, e) != 0)
 		return -1;
 	p->neutralizes = neutralizes(o, env);
-	p->scopes = o->isolation != ISOLATION_NONE && sys_landlock_abi() >= SYS_LANDLOCK_SCOPE_ABI;
 	return 0;
 }
 

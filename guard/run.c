@@ -6,6 +6,7 @@
 #include "guard/carry.h"
 #include "guard/cgroup.h"
 #include "guard/describe.h"
+#include "guard/doors.h"
 #include "guard/hide.h"
 #include "guard/hints.h"
 #include "guard/janitor.h"
@@ -387,31 +388,20 @@ publish(const struct job *j)
 	override_status(out, EXIT_RESTORE);
 }
 
-static bool
-hides(const struct view *v, const char *part)
-{
-	for (size_t i = 0; i < v->hidden.count; i++)
-		if (strstr(v->hidden.list[i].path, part) != NULL)
-			return true;
-	return false;
-}
-
 /* A leg that failed by itself may have missed what its view took away. */
 static void
 find_hint(const struct job *j)
 {
 	struct outcome *out = j->out;
 	const struct options *o = j->options;
-	const struct view *v = &j->plan.view;
 	const struct hints_facts facts = {
 	    .tier = o->isolation == ISOLATION_LANDLOCK ? HINTS_LANDLOCK : HINTS_NAMESPACE,
 	    .pinned = out->view == VIEW_PIN,
 	    .strict = out->view == VIEW_STRICT,
 	    .root = o->root_leg,
 	    .user = o->user != NULL,
-	    .engines_closed = hides(v, "/docker.sock") || hides(v, "/podman") ||
-	                      hides(v, "/containerd") || hides(v, "/crio"),
-	    .buses_closed = hides(v, "/run/dbus") || hides(v, "/run/user/"),
+	    .engines_closed = doors_closed(&j->plan, DOORS_ENGINE),
+	    .buses_closed = doors_closed(&j->plan, DOORS_BUS),
 	};
 
 	if (!out->keeps_output || j->life.cancelled || out->timed_out || out->overflowed)
@@ -589,6 +579,7 @@ run(const struct options *o, const struct startup *startup, char **env, struct o
 	*text = NULL;
 	out->protected = &j.plan.protected;
 	out->removed_env = &j.plan.removed_env;
+	out->hidden = o->isolation == ISOLATION_NAMESPACE ? &j.plan.view.hidden : NULL;
 	out->view = outcome_view(o);
 	if (begin(&j, env, e) != 0) {
 		result = -1;
@@ -612,6 +603,7 @@ run(const struct options *o, const struct startup *startup, char **env, struct o
 	snapshot_free(j.snapshot);
 	out->protected = NULL;
 	out->removed_env = NULL;
+	out->hidden = NULL;
 	plan_free(&j.plan);
 	statusfile_close(&j.status);
 	return result;

@@ -266,6 +266,17 @@ brought_out_or_null(const struct brought_out *b)
 	    (json_int_t)b->left, "where", untrusted(b->where));
 }
 
+/* What the leg does not see, by path, and whether abstract sockets outside are closed to it as well. */
+static json_t *
+doors(const struct outcome *o)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; list != NULL && o->hidden != NULL && i < o->hidden->count; i++)
+		list = append(list, untrusted(o->hidden->list[i].path));
+	return json_pack("{s:o, s:b}", "hidden", list, "abstract", o->scopes);
+}
+
 /* clang-format off */
 static json_t *
 result_keys(const struct outcome *o)
@@ -287,7 +298,7 @@ result_keys(const struct outcome *o)
 static json_t *
 confinement_keys(const struct outcome *o)
 {
-	return json_pack("{s:s, s:s, s:b, s:o, s:b, s:b, s:o, s:o, s:o}",
+	return json_pack("{s:s, s:s, s:b, s:o, s:b, s:b, s:o, s:o, s:o, s:o}",
 	    "isolation", isolation_name(o->isolation),
 	    "view", outcome_view_name(o->view),
 	    "confined", o->isolation != ISOLATION_NONE,
@@ -295,6 +306,7 @@ confinement_keys(const struct outcome *o)
 	    "landlock_scopes", o->scopes,
 	    "held", o->held,
 	    "promises", promises_or_null(o),
+	    "doors", doors(o),
 	    "protected", protected_or_null(o->protected),
 	    "removed_env", removed_env(o->removed_env));
 }

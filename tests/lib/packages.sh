@@ -51,8 +51,13 @@ packages_want_tests() {
 	packages_want sshd openssh-server
 	packages_want ssh openssh-client
 	/usr/bin/python3 -c 'import pytest' 2>/dev/null || packages_missing+=(python3-pytest)
+	packages_want dbus-daemon dbus
+	packages_want dbus-send dbus
+	packages_want tmux tmux
 	if ((EUID == 0)); then
 		packages_want losetup mount
+		packages_want nscd nscd
+		packages_want atd at
 		packages_want mkfs.btrfs btrfs-progs
 		packages_want mkfs.xfs xfsprogs
 	fi

@@ -70,7 +70,7 @@ a_clean_run_has_every_key(void **state)
 {
 	static const char *const keys[] = {"version", "schema", "class", "exit_status", "origin",
 	    "leg", "exec_error", "cancelled", "timed_out", "overflowed", "isolation", "view",
-	    "confined", "landlock_abi", "landlock_scopes", "held", "promises", "protected",
+	    "confined", "landlock_abi", "landlock_scopes", "held", "promises", "doors", "protected",
 	    "removed_env", "proof", "survivors", "sweep", "tampered", "findings", "leftovers",
 	    "brought_out", "published", "error", "hint", "neutralized", "imports"};
 	const struct outcome o = {.leg_ended = true,
