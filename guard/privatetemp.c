@@ -198,6 +198,11 @@ private_temp_end(struct private_temp *t, bool dead, bool hurry)
 		if (t->real != NULL && !hurry)
 			move_out(t);
 		remove_tree(AT_FDCWD, t->dir, 0, &left);
+	} else if (t->fd >= 0) {
+		/* Somebody may be in there, but there may never have been a leg. */
+		(void)unlinkat(t->fd, "temp", AT_REMOVEDIR);
+		(void)unlinkat(t->fd, "tmp", AT_REMOVEDIR);
+		(void)rmdir(t->dir);
 	}
 	fd_drop(&t->fd);
 	free(t->base);

@@ -37,7 +37,7 @@ struct private_temp {
 int private_temp_make(struct private_temp *t, struct plan *p, bool dry_run, struct error *e);
 
 /*
- * Bring out what the leg left and remove the rest, if the leg is dead; without that proof all stays where it is.
+ * Bring out what the leg left and remove the rest, if the leg is dead; without that proof all that it made stays where it is.
  * So does what can't be moved or removed, or is more than a bounded number of entries (fewer with hurry, as
  * after a cancel): what the leg does in a directory of its own is no failure.
  */

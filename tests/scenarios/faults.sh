@@ -13,10 +13,12 @@ unconfined() { faults none --isolation none; }
 set_up() { FAULTS_IN=0.1 faults "$@"; }
 share_pid() { set_up share-pid --share-pid; }
 pinned() { set_up namespace --pin; }
+landlock() { set_up landlock --isolation landlock; }
 strict() { set_up namespace --writable "$work/workspace"; }
 
 scenario_slow "any one system call of a run fails: the leg is held, or there is none and the status says so" namespace
 scenario_slow "likewise with --isolation none" unconfined
 scenario_slow "likewise in the reaper and the leg's process with --share-pid" share_pid
+scenario_slow "likewise with --isolation landlock" landlock
 scenario_slow "likewise while --pin is set up" pinned
 scenario_slow "likewise while --writable is set up" strict
