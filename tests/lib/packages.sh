@@ -30,8 +30,20 @@ packages_want_build() {
 	packages_want_library cmocka libcmocka-dev
 }
 
+# libFuzzer comes with the run time of the clang that is there, or will be.
+packages_want_fuzzer() {
+	local version
+	version=$(clang -dumpversion 2>/dev/null) || version=$(apt-cache show clang 2>/dev/null |
+		sed -n 's/^Depends:.*clang-\([0-9]*\).*/\1/p' | head -n 1)
+	version=${version%%.*}
+	[[ -z $version || -e $(clang -print-file-name=libclang_rt.fuzzer-x86_64.a 2>/dev/null) ]] ||
+		packages_missing+=("libclang-rt-$version-dev")
+}
+
 packages_want_tests() {
 	packages_want clang clang
+	packages_want_fuzzer
+	packages_want_library icu-i18n libicu-dev
 	packages_want setpriv util-linux
 	packages_want unshare util-linux
 	packages_want python3 python3

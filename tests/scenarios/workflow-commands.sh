@@ -98,9 +98,20 @@ limit() {
 	expect 123
 }
 
+harmless_logs() {
+	local log
+	for log in "$FIXTURES"/logs/*.txt; do
+		guard --status "$work/status.json" -- cat "$log"
+		expect 0
+		cmp "$work/stdout" "$log"
+		same "$(status_of neutralized)" "{}"
+	done
+}
+
 scenario "workflow commands in the leg's output are made inert, counted and told" forged_output
 scenario "they pass where that is asked for, or outside of Actions" passed_on
 scenario "what one leg begins, another can't complete" completed_by_another
 scenario "a prompt appears at once" a_prompt
 scenario "the rest of the output arrives as it was, whatever reads it" every_reader
 scenario "--max-output counts what the leg has written" limit
+scenario "logs of npm, cargo, git and pytest arrive byte for byte" harmless_logs
