@@ -7,6 +7,7 @@
 #include "bindmount/mask.h"
 #include "bindmount/mountinfo.h"
 #include "bindmount/pin.h"
+#include "bindmount/procs.h"
 #include "bindmount/readonly.h"
 #include "bindmount/strict.h"
 #include "bindmount/userns.h"
@@ -169,5 +170,7 @@ view_build(const struct view *view, int *decoys, struct error *e)
 	if (view->fresh_proc &&
 	    mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0)
 		return error_set(e, errno, proc_cure(errno), "can't mount a fresh /proc");
+	if (view->fresh_proc && view->other_procs && procs_cover(e) != 0)
+		return -1;
 	return view_enter(&view->cwd, e);
 }

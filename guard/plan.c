@@ -204,6 +204,7 @@ plan_make(struct plan *p, char *const *env, struct error *e)
 
 	if (identity_find(&p->leg, o, e) != 0)
 		return -1;
+	p->view.other_procs = p->leg.kind != IDENTITY_CALLER;
 	p->view.fresh_proc = o->isolation == ISOLATION_NAMESPACE && !o->share_pid;
 	if (o->n_outputs > 0 && p->output_request == PLAN_NO_OUTPUT)
 		return error_set(e, 0, "run it in a step, or set GITHUB_OUTPUT to an existing file",

@@ -13,6 +13,7 @@
 #include "guard/outputs.h"
 #include "guard/plan.h"
 #include "guard/privatetemp.h"
+#include "guard/rights.h"
 #include "guard/snapshot.h"
 #include "guard/spine.h"
 #include "guard/status.h"
@@ -129,13 +130,46 @@ begin(struct job *j, char **env, struct error *e)
 	return 0;
 }
 
+/* With whose rights names in the leg's own directories are changed; see guard/rights.h. */
+static struct rights
+leg_rights(const struct job *j)
+{
+	const struct identity *leg = &j->plan.leg;
+
+	return (struct rights){leg->kind == IDENTITY_USER, leg->uid, leg->gid};
+}
+
+static int
+make_temp(struct job *j, struct error *e)
+{
+	const struct rights rights = leg_rights(j);
+	int result;
+
+	if (rights_take(&rights) != 0)
+		return error_set(e, errno, NULL, "can't take on the leg's rights");
+	result = private_temp_make(&j->temp, &j->plan, j->options->dry_run, e);
+	rights_give_back(&rights);
+	return result;
+}
+
+static void
+end_temp(struct job *j, bool dead)
+{
+	const struct rights rights = leg_rights(j);
+
+	if (rights_take(&rights) != 0)
+		return; /* what there is stays */
+	private_temp_end(&j->temp, dead, j->life.cancelled);
+	rights_give_back(&rights);
+}
+
 /* A rule can keep a link in its place, as no mount can. */
 static int
 prepare_landlock(struct job *j, struct error *e)
 {
 	if (snapshot_link_paths(j->snapshot, &j->plan.view.read_only, e) != 0)
 		return -1;
-	return private_temp_make(&j->temp, &j->plan, j->options->dry_run, e);
+	return make_temp(j, e);
 }
 
 /* What the leg's view is made from. */
@@ -246,6 +280,30 @@ is_attacked(void *arg, bool renamed)
 }
 
 static int
+begin_bringout(struct job *j, const struct leg_plan *leg, struct error *e)
+{
+	const struct rights rights = leg_rights(j);
+	int result;
+
+	if (rights_take(&rights) != 0)
+		return error_set(e, errno, NULL, "can't take on the leg's rights");
+	result = bringout_begin(&j->bringout, &j->plan.view, leg->uid, leg->gid, e);
+	rights_give_back(&rights);
+	return result;
+}
+
+static void
+end_bringout(struct job *j)
+{
+	const struct rights rights = leg_rights(j);
+
+	if (j->bringout.real < 0 || rights_take(&rights) != 0)
+		return; /* there is none, or what there is stays */
+	bringout_end(&j->bringout);
+	rights_give_back(&rights);
+}
+
+static int
 run_leg(struct job *j, struct error *e)
 {
 	struct leg_plan leg = {
@@ -268,7 +326,7 @@ run_leg(struct job *j, struct error *e)
 	const struct meanwhile meanwhile = {
 	    .work = provide, .attacked = is_attacked, .gone = sweep_up, .arg = j};
 
-	if (bringout_begin(&j->bringout, &j->plan.view, leg.uid, leg.gid, e) != 0)
+	if (begin_bringout(j, &leg, e) != 0)
 		return -1;
 	j->out->isolation = j->options->isolation;
 	j->out->scopes = j->plan.scopes;
@@ -452,13 +510,17 @@ note_late_cancel(struct job *j)
 static void
 bring_out(struct job *j)
 {
+	const struct rights rights = leg_rights(j);
 	const char *leave = NULL;
 
 	if (j->life.cancelled)
 		leave = "the run was cancelled";
 	else if (j->out->proof == PROOF_NONE)
 		leave = "something of the leg may be alive";
+	if (rights_take(&rights) != 0)
+		return; /* it is told of as what is left in the private directory */
 	bringout_collect(&j->bringout, leave, is_told_to_end, &j->out->brought_out);
+	rights_give_back(&rights);
 }
 
 /* What is held on the files now was not ended with the leg. */
@@ -593,13 +655,13 @@ run(const struct options *o, const struct startup *startup, char **env, struct o
 	}
 	if (result != 0)
 		refuse(&j, e);
-	private_temp_end(&j.temp, result != 0 || out->proof != PROOF_NONE, j.life.cancelled);
+	end_temp(&j, result != 0 || out->proof != PROOF_NONE);
 	if (out->has_decoys)
 		(void)close(out->decoys);
 	janitor_wait(&j.janitor);
 	sweep_scope_close(&j.sweep);
 	cgroup_remove(&j.cgroup);
-	bringout_end(&j.bringout);
+	end_bringout(&j);
 	snapshot_free(j.snapshot);
 	out->protected = NULL;
 	out->removed_env = NULL;

@@ -6,6 +6,7 @@
 #include "guard/supervise.h"
 
 #include "bindmount/cleanup.h"
+#include "guard/ancestor.h"
 #include "guard/bounded.h"
 #include "guard/cgroup.h"
 #include "guard/reaper.h"
@@ -29,7 +30,8 @@ struct watch {
 	const struct limits *limits;
 	const struct meanwhile *meanwhile;
 	struct reaper reaper;
-	int signals; /* signalfd */
+	int signals;                  /* signalfd */
+	int ancestors[ANCESTORS_MAX]; /* see guard/ancestor.h; -1: none, or it has ended */
 	struct relay relay[STREAMS];
 	uint64_t output_left;
 	int64_t timeout_at, grace_at; /* CLOCK_MONOTONIC in ms, or NEVER */
@@ -179,6 +181,30 @@ take_signals(struct watch *w)
 }
 
 static void
+drop_ancestors(struct watch *w)
+{
+	for (size_t i = 0; i < ANCESTORS_MAX; i++)
+		fd_drop(&w->ancestors[i]);
+}
+
+/* The word of somebody who can't give a signal. */
+static void
+take_ancestors_end(struct watch *w, const struct pollfd p[ANCESTORS_MAX])
+{
+	bool ended = false;
+
+	for (size_t i = 0; i < ANCESTORS_MAX; i++)
+		ended |= (p[i].revents & POLLIN) != 0;
+	if (!ended)
+		return;
+	/* The end of the other one is no second cancel. */
+	drop_ancestors(w);
+	if (w->out->cancel_signal == 0)
+		w->out->cancel_signal = SIGTERM;
+	event(w, LIFE_CANCEL);
+}
+
+static void
 pass_output(struct watch *w, struct relay *r)
 {
 	switch (relay_pump(r, &w->output_left)) {
@@ -228,12 +254,14 @@ until_timer(const struct watch *w)
 static void
 turn(struct watch *w)
 {
-	struct pollfd p[2 + 2 * STREAMS + 1];
+	struct pollfd p[2 + ANCESTORS_MAX + 2 * STREAMS + 1];
 	nfds_t n = 0;
 	bool has_leg = life_has_leg(w->life);
 
 	p[n++] = (struct pollfd){.fd = w->signals, .events = POLLIN};
 	p[n++] = (struct pollfd){.fd = has_leg ? w->reaper.pidfd : -1, .events = POLLIN};
+	for (size_t i = 0; i < ANCESTORS_MAX; i++)
+		p[n++] = (struct pollfd){.fd = w->ancestors[i], .events = POLLIN};
 	for (size_t i = 0; i < STREAMS; i++)
 		n += (nfds_t)relay_poll(&w->relay[i], &p[n]);
 	p[n++] =
@@ -242,6 +270,7 @@ turn(struct watch *w)
 		return;
 	if ((p[0].revents & POLLIN) != 0)
 		take_signals(w);
+	take_ancestors_end(w, &p[2]);
 	if (has_leg)
 		take_messages(w);
 	for (size_t i = 0; i < STREAMS; i++)
@@ -432,12 +461,14 @@ supervise(struct leg_plan *plan, const struct limits *limits, const struct meanw
 	};
 
 	*life = (struct life){.state = LIFE_STARTING};
+	ancestor_watch(w.ancestors);
 	if (start(&w, plan) == 0)
 		run_life(&w, plan, meanwhile);
 	reaper_close(&w.reaper);
 	for (size_t i = 0; i < STREAMS; i++)
 		relay_close(&w.relay[i]);
 	fd_drop(&w.signals);
+	drop_ancestors(&w);
 	/* A leg that nothing was heard of may have begun all the same, so that is no refusal. */
 	return e->what[0] == '\0' ? 0 : -1;
 }

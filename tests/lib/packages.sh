@@ -70,6 +70,7 @@ packages_want_tests() {
 		packages_want losetup mount
 		packages_want nscd nscd
 		packages_want atd at
+		packages_want sudo sudo
 		packages_want mkfs.btrfs btrfs-progs
 		packages_want mkfs.xfs xfsprogs
 	fi

@@ -175,6 +175,75 @@ without_unprivileged_namespaces() {
 	kept
 }
 
+# Through sudo, as a step of an ordinary user does it: with accounts and a sudoers file of our own.
+through_sudo() {
+	need sudo
+	as_step
+	with_accounts
+	cp /etc/shadow "$work/etc/"
+	printf 'leg-user:*:19000:0:99999:7:::\n' >>"$work/etc/shadow"
+	printf 'Defaults !lecture\nDefaults !pam_session\nroot ALL=(ALL:ALL) ALL\nleg-user ALL=(ALL:ALL) NOPASSWD:SETENV: ALL\n' \
+		>"$work/etc/sudoers"
+	chown 0:0 "$work/etc"/*
+	chmod 0440 "$work/etc/sudoers" "$work/etc/shadow"
+	under=(unshare -m bash -c 'mount --bind "$1/etc/passwd" /etc/passwd && mount --bind "$1/etc/group" /etc/group &&
+		mount --bind "$1/etc/shadow" /etc/shadow && mount --bind "$1/etc/sudoers" /etc/sudoers &&
+		shift && exec setpriv --reuid "$1" --regid 34567 --groups 34568 -- "${@:2}"' - "$work" "$TEST_UID")
+}
+sudo_just_works() {
+	through_sudo
+	status=0
+	"${under[@]}" bash -c 'exec sudo -E "$1" run --user leg-user --status "$2/status.json" --set-output a=1 -- \
+		bash -c "id; echo \"\$HOME \$USER\"; echo x >>\"\$GITHUB_OUTPUT\" && echo THROUGH; env | grep -c ^SUDO; exit 3"' \
+		- "$LEGGUARD" "$work" >"$work/stdout" 2>"$work/stderr" </dev/null || status=$?
+	expect 3
+	lacks "$work/stdout" THROUGH
+	has "$work/stdout" "uid=$TEST_UID(leg-user) gid=34567(leg-user) groups=34567(leg-user)"
+	has "$work/stdout" "$work/home leg-user"
+	same "$(tail -n 1 "$work/stdout")" 0
+	kept
+	same "$(output a)" 1
+	same "$(stat -c %u "$work/status.json")" "$TEST_UID"
+	same "$(status_of class)" error
+}
+# What the runner can do: signal the entry process, a shell that has called sudo or has become it.
+sudo_cancelled() { # SIGNAL exec|call
+	mkfifo "$work/started"
+	"${under[@]}" bash -c '
+		leg="exec 9<>\"\$1/alive\"; flock -s 9; : >\"\$1/started\"; sleep 1000"
+		[[ $3 == call ]] || exec sudo -E "$1" run --user leg-user -- bash -c "$leg" - "$2"
+		sudo -E "$1" run --user leg-user -- bash -c "$leg" - "$2"; true' - "$LEGGUARD" "$work" "$2" \
+		>"$work/stdout" 2>"$work/stderr" </dev/null &
+	local entry=$!
+	await "$work/started"
+	# sudo does not relay what comes from its own process group.
+	as_user setsid -w kill "-$1" "$entry"
+	status=0
+	wait "$entry" || status=$?
+	until_true flock -n -x "$work/alive" true
+	until_true grep -q lane-class "$GITHUB_OUTPUT"
+	kept
+	same "$(output lane-class)" cancelled
+	rm "$work/started"
+	cat "$work/remembered/${GITHUB_OUTPUT##*/}" >"$GITHUB_OUTPUT"
+}
+sudo_shell_ends() {
+	through_sudo
+	sudo_cancelled TERM call
+	sudo_cancelled KILL call
+}
+sudo_killed() {
+	through_sudo
+	sudo_cancelled KILL exec
+}
+sudo_relays() {
+	through_sudo
+	sudo_cancelled INT exec
+	expect 130
+	sudo_cancelled TERM exec
+	expect 143
+}
+
 scenario_as_root "--user: ids, no groups, no capabilities in any set, no_new_privs, the machine's own user namespace" who_it_is
 scenario_as_root "--user: there is no way back to root, nor to its keyrings" no_way_back
 scenario_as_root "--user takes names and numbers of users and groups" by_name
@@ -183,6 +252,10 @@ scenario_as_root "--user refuses root, who is unknown, half a name, --share-pid,
 scenario_as_root "--user refuses a working directory that the user can't enter" directory_out_of_reach
 scenario_as_root "--user: /dev/stdout and /dev/stderr can be opened" standard_streams
 scenario_as_root "--user needs no user namespace" without_unprivileged_namespaces
+scenario_as_root "sudo -E legguard run --user: it just works, and what it makes is the user's" sudo_just_works
+scenario_as_root "sudo: the end of the step's shell is a cancel" sudo_shell_ends
+scenario_as_root "sudo: the end of sudo itself is a cancel" sudo_killed
+scenario_as_root "sudo: a signal that it relays is a cancel" sudo_relays
 
 # Everything that holds for an ordinary user's launcher holds for root's.
 while read -r from which; do
