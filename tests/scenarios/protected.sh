@@ -37,6 +37,7 @@ make_runner() {
 	script=$RUNNER_TEMP/$guid.sh
 	printf 'true\n' >"$script"
 	under=("$runner/bin/Runner.Worker" -c '"$@"; exit $?' -)
+	((EUID != 0)) || chown -hR "$TEST_UID:$TEST_UID" "$runner" "$work/hooks"
 	cd "$GITHUB_WORKSPACE"
 	remember
 }
@@ -324,6 +325,49 @@ around_to_an_action() {
 	kept
 }
 
+# With the directories above pinned there is no way around.
+pinned() {
+	need python3
+	make_runner
+	mkdir "$work/beside" "$work/bare"
+	guard --pin -- unshare -rm bash -c 'mount --bind "$1/beside" "$1/bare" &&
+		python3 -c "import os, sys; os.rename(*sys.argv[1:])" "$1/runner/_work" "$1/beside/w"' - "$work"
+	expect 1
+	[[ -e $script && ! -e $work/beside/w ]] || fail "it was moved"
+	guard --pin -- "$LEGS/dirfd-rename" rename "$runner" bin
+	lacks "$work/stdout" moved
+	expect 0
+	kept
+}
+
+# Where nothing but the workspace is writable, the default makes no difference.
+strict() {
+	make_runner
+	guard --writable "$GITHUB_WORKSPACE" -- bash -c 'echo 1 >result && cat "$1" "$GITHUB_ACTION_PATH/post.js" && echo >"$RUNNER_TEMP/new"' - "$script"
+	expect 0
+	same "$(cat "$work/stdout")" $'true\nmain()'
+	[[ -e $RUNNER_TEMP/new ]] || fail "what the leg made did not come out"
+	holds "$script" "$GITHUB_ACTION_PATH/post.js"
+}
+
+# The launcher is killed: the janitor knows the same names and bytes.
+launcher_killed() {
+	make_runner
+	mkfifo "$work/moved"
+	launch -- bash -c '"$1" rename "$RUNNER_TEMP" "$2.sh"; "$1" rename "$3" bin; echo >"$4/moved"; sleep 100' - \
+		"$LEGS/dirfd-rename" "$guid" "$runner" "$work"
+	await "$work/moved"
+	local program
+	until_true program_of
+	kill -KILL "$program"
+	wait "$launcher" || true
+	put_back() { [[ -f $script && -e $runner/bin/Runner.Worker ]] && grep -q true "$script"; }
+	until_true put_back
+}
+program_of() {
+	program=$(child_of "$launcher" legguard)
+}
+
 around_to_an_earlier_file() {
 	make_runner
 	echo 1 >"$RUNNER_TEMP/version"
@@ -362,7 +406,13 @@ names_put_back() {
 		stat -c '%i %n' "$f" | cmp - "$work/before"
 		rm -rf "${f%/*}/moved-aside" # the leg's
 	done
-	# In a directory of its own the program's name holds; in the workspace the directory is the leg's.
+	kept
+}
+
+# In a directory of its own the program's name holds; in the workspace the directory is the leg's.
+program_put_back() {
+	make_runner
+	local how
 	mkdir build
 	cp "$LEGGUARD" build/legguard
 	local program=$PWD/build/legguard
@@ -473,8 +523,12 @@ scenario "a change to an action around its mount is found, whatever its times sa
 scenario "as is one to an earlier step's file" around_to_an_earlier_file
 scenario "an earlier step's file that anybody may have replaced is noted" replaced_earlier_file
 scenario "names of protected files and directories are put back" names_put_back
+scenario "the program is put back" program_put_back
 scenario "a link of the runner's is put back" link_put_back
 scenario "what others write meanwhile stays, and is not held against the leg" others_write
 scenario "a write to a --read-only file around its mount is stopped" asked_file
 scenario "a change below a --read-only directory is found, and an honest leg works beside it" asked_directory
 scenario "standard input that is a protected file can't be written through its descriptor" by_standard_input
+scenario "with --pin there is no way around" pinned
+scenario "the strict view holds the same" strict
+scenario "protected names are put back when the launcher is killed" launcher_killed

@@ -356,4 +356,11 @@ strict collision
 strict cancelled
 strict failing_runs
 strict temporary_directory
+protected by_their_names
+protected own_script
+protected around_to_the_script
+protected around_to_an_action
+protected names_put_back
+protected others_write
+protected credentials
 EOF2
