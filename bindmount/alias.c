@@ -33,7 +33,10 @@ alias_add(
 {
 	struct stat st;
 	const struct mount_entry *home = mount_of(m, p->path, &st);
+	size_t first = v->count;
 
+	if (home == NULL && view_path_is_gone(p))
+		return 0;
 	if (home == NULL)
 		return error_set(e, errno, NULL, "can't find the mount of %s", p->path);
 	if (view_paths_add(v, p->path, p->dev, p->ino) != 0)
@@ -52,6 +55,8 @@ alias_add(
 		    view_paths_add(v, alias, st.st_dev, st.st_ino) != 0)
 			return error_set(e, errno, NULL, "can't note %s", alias);
 	}
+	for (size_t i = first; i < v->count; i++)
+		v->list[i].passing = p->passing;
 	return 0;
 }
 

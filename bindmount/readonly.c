@@ -112,20 +112,48 @@ readonly_check(const struct view_path *p, struct error *e)
 	return 0;
 }
 
+/* -1 with *e for the path, at which fd was opened. */
+static int
+cover(int fd, const char *path, struct error *e)
+{
+	if (cover_by_tree(fd) == 0)
+		return 0;
+	if (errno != ENOSYS && errno != EPERM)
+		return error_set(e, errno, userns_cure(errno), "can't make %s read-only", path);
+	if (cover_by_remount(path) != 0)
+		return error_set(e, errno, userns_cure(errno), "can't make %s read-only", path);
+	return 0;
+}
+
+/* A mount goes with the name that it is on, so whoever may replace the file may be rid of it a moment later. */
+static int
+cover_passing(const char *path, struct error *e)
+{
+	AUTO_FD int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct error failure = {0};
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
+		return 0;
+	if (fd >= 0 && cover(fd, path, &failure) == 0)
+		return 0;
+	if (fd < 0)
+		error_set(&failure, errno, NULL, "can't open %s in the leg's view", path);
+	if (failure.errnum == ENOENT)
+		return 0;
+	*e = failure;
+	return -1;
+}
+
 int
 readonly_cover(const struct view_path *p, struct error *e)
 {
-	AUTO_FD int fd = open_checked(p, e);
+	AUTO_FD int fd = -1;
 
-	if (fd < 0)
+	if (p->passing)
+		return cover_passing(p->path, e);
+	fd = open_checked(p, e);
+	if (fd < 0 || cover(fd, p->path, e) != 0)
 		return -1;
-	if (cover_by_tree(fd) != 0) {
-		if (errno != ENOSYS && errno != EPERM)
-			return error_set(
-			    e, errno, userns_cure(errno), "can't make %s read-only", p->path);
-		if (cover_by_remount(p->path) != 0)
-			return error_set(
-			    e, errno, userns_cure(errno), "can't make %s read-only", p->path);
-	}
 	return readonly_check(p, e);
 }

@@ -39,6 +39,14 @@ view_paths_add(struct view_paths *v, const char *path, dev_t dev, ino_t ino)
 	return 0;
 }
 
+bool
+view_path_is_gone(const struct view_path *p)
+{
+	struct stat st;
+
+	return p->passing && lstat(p->path, &st) != 0 && errno == ENOENT;
+}
+
 void
 view_paths_free(struct view_paths *v)
 {

@@ -19,6 +19,8 @@ struct view_path {
 	char *path;
 	dev_t dev;
 	ino_t ino;
+	bool
+	    passing; /* somebody may remove or replace it at any time: then what is there, if anything, will do */
 };
 
 struct view_paths {
@@ -29,6 +31,8 @@ struct view_paths {
 /* Add a copy of path, unless the same path is already there. -1: errno ENOMEM. */
 int view_paths_add(struct view_paths *v, const char *path, dev_t dev, ino_t ino);
 void view_paths_free(struct view_paths *v);
+/* True for a passing path that leads nowhere by now. */
+bool view_path_is_gone(const struct view_path *p);
 
 /* Files that the leg gets private copies of, which it can write; see decoy.h. */
 struct view_decoys {

@@ -465,10 +465,14 @@ protected_add_to(const struct protected *p, struct view_paths *v, struct error *
 {
 	for (size_t i = 0; i < p->count; i++) {
 		const struct protected_path *one = &p->list[i];
+		size_t before = v->count;
 
-		if (one->left_out == NULL && !one->inside &&
-		    view_paths_add(v, one->path, one->st.st_dev, one->st.st_ino) != 0)
+		if (one->left_out != NULL || one->inside)
+			continue;
+		if (view_paths_add(v, one->path, one->st.st_dev, one->st.st_ino) != 0)
 			return error_set(e, errno, NULL, "can't note %s", one->path);
+		if (v->count > before)
+			v->list[before].passing = one->keep == KEEP_LOOSE;
 	}
 	return 0;
 }

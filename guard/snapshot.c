@@ -221,6 +221,7 @@ snapshot_record(struct snapshot *s, struct error *e)
 	if (neighbours_add(s) != 0)
 		return error_set(e, errno, NULL, "no memory for a copy of the guarded directory");
 	s->own_nodes = s->chain.count;
+	s->since = s->taken;
 	return 0;
 }
 

@@ -96,7 +96,8 @@ spine_plan(struct view *v, const struct snapshot *s, uid_t uid, gid_t gid, struc
 			return -1;
 	}
 	for (size_t i = 0; i < v->read_only.count; i++)
-		if (add_above(v, v->read_only.list[i].path, &leg, e) != 0)
+		if (!view_path_is_gone(&v->read_only.list[i]) &&
+		    add_above(v, v->read_only.list[i].path, &leg, e) != 0)
 			return -1;
 	return 0;
 }

@@ -106,6 +106,8 @@ check(const struct view *v, const struct snapshot *s, const struct mountinfo *m,
 		for (size_t k = 0; k < v->read_only.count; k++) {
 			const char *path = v->read_only.list[k].path;
 
+			if (view_path_is_gone(&v->read_only.list[k]))
+				continue;
 			if (check_pair(dir, path, path, e) != 0 ||
 			    check_aliases(dir, path, m, e) != 0)
 				return -1;

@@ -462,6 +462,39 @@ others_write() {
 	kept
 }
 
+# Somebody replaces and removes files of his as fast as he can.
+busy_files() {
+	need python3
+	make_runner
+	touch "$RUNNER_TEMP/state"
+	touch "$runner/go-on"
+	python3 -c '
+import os, sys
+os.chdir(sys.argv[1])
+n = 0
+while os.path.exists("../../go-on"):
+    n += 1
+    with open("temporary%d" % (n % 20), "w") as f:
+        f.write("state")
+    os.rename("temporary%d" % (n % 20), "state")
+    open("short%d" % (n % 7), "w").close()
+    os.unlink("short%d" % (n % 7))' "$RUNNER_TEMP" &
+	local i
+	for i in {1..25}; do
+		guard --status "$work/status.json" -- true
+		expect 0
+	done
+	for i in {1..5}; do
+		guard --pin -- true
+		expect 0
+		guard --writable "$GITHUB_WORKSPACE" -- true
+		expect 0
+	done
+	rm "$runner/go-on"
+	wait $!
+	kept
+}
+
 asked_file() {
 	mkdir "$work/dir" "$work/beside" "$work/bare"
 	echo precious >"$work/dir/file"
@@ -526,6 +559,7 @@ scenario "names of protected files and directories are put back" names_put_back
 scenario "the program is put back" program_put_back
 scenario "a link of the runner's is put back" link_put_back
 scenario "what others write meanwhile stays, and is not held against the leg" others_write
+scenario "files that come and go meanwhile are no reason to refuse" busy_files
 scenario "a write to a --read-only file around its mount is stopped" asked_file
 scenario "a change below a --read-only directory is found, and an honest leg works beside it" asked_directory
 scenario "standard input that is a protected file can't be written through its descriptor" by_standard_input
