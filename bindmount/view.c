@@ -160,10 +160,10 @@ proc_cure(int errnum)
 	}
 	errno = saved;
 	return masked ? "parts of /proc are masked here, as in a container: start that with an "
-	                "unmasked "
-	                "/proc (docker run --security-opt systempaths=unconfined, Kubernetes "
-	                "procMount: "
-	                "Unmasked), or choose --share-pid or --isolation none"
+	                "unmasked /proc "
+	                "(docker run --security-opt systempaths=unconfined, Kubernetes procMount: "
+	                "Unmasked), or "
+	                "choose --share-pid, or --isolation landlock, or --isolation none"
 	              : userns_cure(errnum);
 }
 

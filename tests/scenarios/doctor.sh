@@ -36,6 +36,10 @@ agrees() {
 	same "$(grep -c '^  MISSING' "$work/table" | sed 's/^[1-9].*/some/')" "$([[ $1 == 0 ]] && echo 0 || echo some)" "red lines"
 	same "$(said default_works)" "$([[ $1 == 0 ]] && echo true || echo false)"
 	json_is_table
+	guard --isolation landlock --no-outputs -- true
+	[[ $status == 0 || $status == 125 ]] || fail "exit status $status of a run in the landlock tier"
+	kept unpublished
+	same "$(said tiers.landlock.works)" "$([[ $status == 0 ]] && echo true || echo false)" "the landlock tier"
 }
 
 # Each line of the table is in the object and the other way round, with the same word.
@@ -140,6 +144,13 @@ no_user_namespaces() {
 	has "$work/table" "--security-opt seccomp=unconfined"
 	same "$(said checks.user_namespaces.errno)" EPERM
 	same_cure
+	if [[ $(said tiers.landlock.works) == true ]]; then
+		same "$(said strongest_tier)" landlock
+		has "$work/table" "The strongest tier that works here: landlock"
+	fi
+	filtered 1 clone3=ENOSYS,clone-newuser=EPERM,landlock_create_ruleset=EPERM user_namespaces
+	line missing landlock
+	same "$(said strongest_tier)" none
 	filtered 1 clone3=EPERM,clone-newuser=EPERM user_namespaces
 	filtered 1 clone-newuser=EPERM nested_namespaces
 	filtered 1 clone3=ENOSYS,clone-newpid=EPERM pid_namespace
