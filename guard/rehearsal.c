@@ -2,6 +2,7 @@
 #include "guard/rehearsal.h"
 
 #include "bindmount/cleanup.h"
+#include "guard/doors.h"
 #include "guard/outcome.h"
 #include "guard/run.h"
 #include "guard/sudo.h"
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { RUN_MS = 20 * 1000 };
 
@@ -70,6 +72,7 @@ plan_bare(struct rehearsal *r, struct error *e)
 	struct stat st;
 
 	plan_free(&r->plan);
+	r->plan.options = &r->options;
 	view->cwd.path = realpath(".", NULL);
 	if (view->cwd.path == NULL)
 		view->cwd.path = strdup("/");
@@ -80,7 +83,7 @@ plan_bare(struct rehearsal *r, struct error *e)
 	if (stat(r->program, &st) != 0 ||
 	    view_paths_add(&view->read_only, r->program, st.st_dev, st.st_ino) != 0)
 		return error_set(e, errno, NULL, "can't find this program's file %s", r->program);
-	return 0;
+	return doors_close(&r->plan, r->env, getuid(), e);
 }
 
 int

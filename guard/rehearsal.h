@@ -24,7 +24,7 @@ struct rehearsal {
 
 /*
  * Plan it. Where a run is refused before it begins, the plan has only a bare view: this program's file
- * read-only, and a directory. All that is given has to outlive *r, which is to be given back with
+ * read-only, the doors closed, and a directory. All that is given has to outlive *r, which is to be given back with
  * rehearsal_end() in either case.
  */
 int rehearsal_begin(struct rehearsal *r, const char *program, char *const *env,

@@ -382,6 +382,38 @@ delegated() {
 	same "$(find "$group" -mindepth 1 -type d)" "" "left in the cgroup"
 }
 
+# A daemon of the same user: its socket is a door, and open to whoever may write it.
+doors() {
+	need socat
+	local pid
+	socat UNIX-LISTEN:"$work/door",fork /dev/null 2>"$work/socat" &
+	pid=$!
+	until_true test -S "$work/door"
+	doctor
+	expect 0
+	door_is open true
+	grep -qE "^  open +$work/door " "$work/table" || fail "the table has no open door"
+	guard --no-outputs -- python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])' "$work/door"
+	[[ $status != 0 ]] || fail "a leg gets through"
+	chmod 0 "$work/door"
+	doctor
+	door_is open false
+	grep -qE "^  shut +$work/door " "$work/table" || fail "the table has no shut door"
+	kill "$pid"
+	wait "$pid" || true
+	rm -f "$work/door"
+	doctor
+	lacks "$work/table" "$work/door"
+}
+door_is() { # KEY VALUE
+	said doors >"$work/doors.json"
+	python3 -c '
+import json, sys
+d = [d for d in json.load(open(sys.argv[1])) if d["path"] == sys.argv[2]]
+assert len(d) == 1 and d[0]["why"] and json.dumps(d[0][sys.argv[3]]) == sys.argv[4], d' \
+		"$work/doors.json" "$work/door" "$@" || fail "the door is not said to be so"
+}
+
 # Killed while a probe waits: what stands in for bubblewrap or sudo holds a lock, and ends with it.
 killed() {
 	local program pid
@@ -479,6 +511,7 @@ scenario_as_root "the way through sudo is tried, and is one" through_sudo
 scenario "sudo is asked, but not waited for for ever" sudo_answers
 scenario_as_root "the group docker is noticed" groups
 scenario_as_root "a delegated cgroup is noticed, and left as it was" delegated
+scenario "a door is named, and whether it is open" doors
 scenario "killed midway doctor leaves nothing" killed
 scenario "a signal ends doctor" interrupted
 scenario "doctor leaves the step's files alone" untouched
