@@ -115,25 +115,24 @@ make_stubs(struct bringout *b, const char *temp, struct error *e)
 }
 
 static int
-make_private(struct bringout *b, const struct view *view, uid_t uid, gid_t gid, struct error *e)
+make_private(struct bringout *b, const char *temp, uid_t uid, gid_t gid, struct error *e)
 {
 	static const char cure[] = "make RUNNER_TEMP writable for this user, or unset it";
 	const char *name;
 	uint64_t number;
 
-	b->real = open(view->temp.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	b->real = open(temp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (b->real < 0)
-		return error_set(e, errno, cure, "can't open RUNNER_TEMP, %s", view->temp.path);
+		return error_set(e, errno, cure, "can't open RUNNER_TEMP, %s", temp);
 	if (random_fill(&number, sizeof number) != 0)
 		return error_set(e, errno, NULL, "can't name a private directory");
-	if (asprintf(&b->path, "%s/%s%016" PRIx64, view->temp.path, prefix, number) < 0) {
+	if (asprintf(&b->path, "%s/%s%016" PRIx64, temp, prefix, number) < 0) {
 		b->path = NULL;
 		return error_set(e, ENOMEM, NULL, "can't name a private directory");
 	}
 	name = strrchr(b->path, '/') + 1;
 	if (mkdirat(b->real, name, 0700) != 0)
-		return error_set(
-		    e, errno, cure, "can't make a private directory in %s", view->temp.path);
+		return error_set(e, errno, cure, "can't make a private directory in %s", temp);
 	b->private = openat(b->real, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (b->private < 0 || fchmod(b->private, 0700) != 0 ||
 	    (geteuid() != uid && fchown(b->private, uid, gid) != 0))
@@ -149,7 +148,8 @@ bringout_begin(struct bringout *b, struct view *view, uid_t uid, gid_t gid, stru
 	*b = BRINGOUT_NONE;
 	if (view->temp.path == NULL)
 		return 0;
-	if (make_private(b, view, uid, gid, e) != 0 || make_stubs(b, view->temp.path, e) != 0)
+	if (make_private(b, view->temp.path, uid, gid, e) != 0 ||
+	    make_stubs(b, view->temp.path, e) != 0)
 		return -1;
 	view->private.path = strdup(b->path);
 	if (view->private.path == NULL || fstat(b->private, &st) != 0)
@@ -161,6 +161,13 @@ bringout_begin(struct bringout *b, struct view *view, uid_t uid, gid_t gid, stru
 		view->cwd.ino = st.st_ino;
 	}
 	return 0;
+}
+
+int
+bringout_beside(struct bringout *b, const char *temp, uid_t uid, gid_t gid, struct error *e)
+{
+	*b = BRINGOUT_NONE;
+	return make_private(b, temp, uid, gid, e);
 }
 
 /* Some file systems (NFS) know no RENAME_NOREPLACE. Nobody of the leg is there to make use of the gap. */

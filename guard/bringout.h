@@ -1,5 +1,5 @@
 /*
- * A private RUNNER_TEMP for a leg in the strict view, and what becomes of its content.
+ * A private RUNNER_TEMP for a leg in the strict view or the Landlock tier, and what becomes of its content.
  *
  * The private directory lies in the real one, on the same file system, so what the leg made is brought out by
  * renaming. Its name begins with `_legguard-`. For each entry of the real directory there is one of the same
@@ -49,6 +49,12 @@ enum { BRINGOUT_LEFT_MAX = 100000 };
  * nothing if there is no view->temp. *b is to be given back with bringout_end() in either case.
  */
 int bringout_begin(struct bringout *b, struct view *view, uid_t uid, gid_t gid, struct error *e);
+
+/*
+ * The same without a view, for a leg that has to be told of it by a variable: b->path, in temp, is empty, and the leg
+ * finds what is in temp where it is.
+ */
+int bringout_beside(struct bringout *b, const char *temp, uid_t uid, gid_t gid, struct error *e);
 
 /*
  * Nobody of the leg is alive: move what it made to the real directory. Not moved is what would replace

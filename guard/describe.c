@@ -143,10 +143,12 @@ describe_closed(FILE *out, const struct plan *p, const struct private_temp *t)
 	if (landlock_closes(&p->view.read_only, p->view.cwd.path))
 		fprintf(out,
 		    "warning    the directory: nothing can be made or removed directly in it\n");
+	if (t->real != NULL)
+		fprintf(out, "private    RUNNER_TEMP, in %s\n",
+		    error_visible(text, sizeof text, t->real));
 	if (t->base != NULL)
-		fprintf(out, "private    %s%s%s, in %s\n", t->real != NULL ? "RUNNER_TEMP" : "",
-		    t->real != NULL && t->tmp ? " and " : "", t->tmp ? "TMPDIR" : "",
-		    error_visible(text, sizeof text, t->base));
+		fprintf(
+		    out, "private    TMPDIR, in %s\n", error_visible(text, sizeof text, t->base));
 }
 
 char *

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 enum {
-	MOVED_MAX = 10000,    /* entries brought out */
 	REMOVED_MAX = 500000, /* entries removed, in all */
 	HURRIED_MAX = 20000,  /* some tenths of a second's work */
 	DEPTH_MAX = 64,       /* directories in one another that are emptied, one descriptor each */
@@ -63,7 +62,7 @@ is_usable(const struct plan *p, const char *dir)
 	for (size_t i = 0; i < p->view.read_only.count; i++)
 		if (mountinfo_below(dir, p->view.read_only.list[i].path))
 			return false;
-	return access(dir, W_OK | X_OK) == 0;
+	return faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) == 0;
 }
 
 static int
@@ -82,84 +81,54 @@ find_base(
 	    "there is no place for the leg's temporary files");
 }
 
-/* `name` in the private directory, and the variable that leads there. */
 static int
-provide(const struct private_temp *t, struct plan *p, const char *name, const char *variable,
-    struct error *e)
+tell(struct plan *p, const char *variable, const char *path, struct error *e)
 {
-	AUTO_FREE char *path = NULL;
-
-	if (mkdirat(t->fd, name, 0700) != 0 ||
-	    (geteuid() != p->leg.uid && fchownat(t->fd, name, p->leg.uid, p->leg.gid, 0) != 0))
-		return error_set(e, errno, NULL, "can't make %s in %s", name, t->dir);
-	if (asprintf(&path, "%s/%s", t->dir, name) < 0) {
-		path = NULL;
-		errno = ENOMEM;
-	} else if (environment_set(&p->leg_env, variable, path) == 0) {
-		return 0;
-	}
-	return error_set(e, errno, NULL, "can't set %s for the leg", variable);
+	if (environment_set(&p->leg_env, variable, path) != 0)
+		return error_set(e, errno, NULL, "can't set %s for the leg", variable);
+	return 0;
 }
 
 static int
-make(struct private_temp *t, struct plan *p, struct error *e)
+make_tmp(struct private_temp *t, struct plan *p, struct error *e)
 {
-	AUTO_FREE char *dir = NULL;
+	AUTO_FREE char *tmp = NULL;
 
-	if (asprintf(&dir, "%s/_legguard-XXXXXX", t->base) < 0)
-		dir = NULL;
-	if (dir == NULL || mkdtemp(dir) == NULL)
+	if (asprintf(&tmp, "%s/_legguard-tmp-XXXXXX", t->base) < 0)
+		tmp = NULL;
+	if (tmp == NULL || mkdtemp(tmp) == NULL)
 		return error_set(e, errno, NULL,
 		    "can't make a directory for the leg's temporary files in %s", t->base);
-	t->dir = ptr_take(&dir);
-	t->fd = open(t->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (t->fd < 0 || (geteuid() != p->leg.uid && fchown(t->fd, p->leg.uid, p->leg.gid) != 0))
-		return error_set(e, errno, NULL, "can't open %s", t->dir);
-	if (t->real != NULL && provide(t, p, "temp", "RUNNER_TEMP", e) != 0)
-		return -1;
-	return t->tmp ? provide(t, p, "tmp", "TMPDIR", e) : 0;
+	t->tmp = ptr_take(&tmp);
+	if (geteuid() != p->leg.uid && lchown(t->tmp, p->leg.uid, p->leg.gid) != 0)
+		return error_set(e, errno, NULL, "can't give the leg %s", t->tmp);
+	return tell(p, "TMPDIR", t->tmp, e);
 }
 
 int
-private_temp_make(struct private_temp *t, struct plan *p, bool dry_run, struct error *e)
+private_temp_make(
+    struct private_temp *t, struct bringout *b, struct plan *p, bool dry_run, struct error *e)
 {
 	const char *runner_temp = inherited(p, "RUNNER_TEMP");
 	const char *tmpdir = inherited(p, "TMPDIR");
 	const char *usual = tmpdir != NULL ? tmpdir : "/tmp";
 	const char *const candidates[] = {runner_temp != NULL ? runner_temp : usual, usual, NULL};
-	AUTO_FREE char *closed_tmp = NULL;
+	AUTO_FREE char *closed_tmp = may_change_tmpdir(p) ? closed(p, usual) : NULL;
 
-	*t = (struct private_temp)PRIVATE_TEMP_NONE;
-	if (p->landlock_abi == 0)
-		return 0;
 	t->real = closed(p, runner_temp);
-	closed_tmp = may_change_tmpdir(p) ? closed(p, usual) : NULL;
-	t->tmp = closed_tmp != NULL;
-	if (t->real == NULL && !t->tmp)
-		return 0;
-	if (find_base(t, p, candidates, e) != 0)
+	/* It may be read-only as that was asked for. */
+	if (t->real != NULL && !is_usable(p, t->real)) {
+		free(t->real);
+		t->real = NULL;
+	}
+	if (closed_tmp != NULL && find_base(t, p, candidates, e) != 0)
 		return -1;
-	return dry_run ? 0 : make(t, p, e);
-}
-
-/* Move what is in `temp` to where the leg believed to put it. */
-static void
-move_out(const struct private_temp *t)
-{
-	AUTO_FD int to = open(t->real, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	int from = openat(t->fd, "temp", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = from >= 0 ? fdopendir(from) : NULL;
-	const struct dirent *entry;
-
-	if (dir == NULL && from >= 0)
-		close(from);
-	for (int n = 0; dir != NULL && to >= 0 && n < MOVED_MAX && (entry = readdir(dir)) != NULL;
-	     n++)
-		if (entry->d_name[0] != '_' && strcmp(entry->d_name, ".") != 0 &&
-		    strcmp(entry->d_name, "..") != 0)
-			(void)renameat2(from, entry->d_name, to, entry->d_name, RENAME_NOREPLACE);
-	if (dir != NULL)
-		closedir(dir);
+	if (dry_run)
+		return 0;
+	if (t->real != NULL && (bringout_beside(b, t->real, p->leg.uid, p->leg.gid, e) != 0 ||
+				   tell(p, "RUNNER_TEMP", b->path, e) != 0))
+		return -1;
+	return t->base != NULL ? make_tmp(t, p, e) : 0;
 }
 
 /* Empty the directory `name` in parent, and remove it. Links are not followed. */
@@ -194,19 +163,13 @@ private_temp_end(struct private_temp *t, bool dead, bool hurry)
 {
 	int left = hurry ? HURRIED_MAX : REMOVED_MAX;
 
-	if (t->fd >= 0 && dead) {
-		if (t->real != NULL && !hurry)
-			move_out(t);
-		remove_tree(AT_FDCWD, t->dir, 0, &left);
-	} else if (t->fd >= 0) {
-		/* Somebody may be in there, but there may never have been a leg. */
-		(void)unlinkat(t->fd, "temp", AT_REMOVEDIR);
-		(void)unlinkat(t->fd, "tmp", AT_REMOVEDIR);
-		(void)rmdir(t->dir);
-	}
-	fd_drop(&t->fd);
-	free(t->base);
-	free(t->dir);
+	if (t->tmp != NULL && dead)
+		remove_tree(AT_FDCWD, t->tmp, 0, &left);
+	else if (t->tmp != NULL)
+		(void)rmdir(
+		    t->tmp); /* somebody may be in there, but there may never have been a leg */
 	free(t->real);
-	*t = (struct private_temp)PRIVATE_TEMP_NONE;
+	free(t->base);
+	free(t->tmp);
+	*t = PRIVATE_TEMP_NONE;
 }

@@ -147,7 +147,7 @@ make_temp(struct job *j, struct error *e)
 
 	if (rights_take(&rights) != 0)
 		return error_set(e, errno, NULL, "can't take on the leg's rights");
-	result = private_temp_make(&j->temp, &j->plan, j->options->dry_run, e);
+	result = private_temp_make(&j->temp, &j->bringout, &j->plan, j->options->dry_run, e);
 	rights_give_back(&rights);
 	return result;
 }
@@ -285,6 +285,8 @@ begin_bringout(struct job *j, const struct leg_plan *leg, struct error *e)
 	const struct rights rights = leg_rights(j);
 	int result;
 
+	if (!leg->confined)
+		return 0; /* without a view there is one already, or none */
 	if (rights_take(&rights) != 0)
 		return error_set(e, errno, NULL, "can't take on the leg's rights");
 	result = bringout_begin(&j->bringout, &j->plan.view, leg->uid, leg->gid, e);

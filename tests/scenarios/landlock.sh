@@ -254,7 +254,7 @@ temporary() {
 	echo old >"$RUNNER_TEMP/there"
 	TMPDIR=/tmp landlock -- bash -euc '
 		[[ $RUNNER_TEMP != "$1" ]]
-		[[ $TMPDIR == */_legguard-*/tmp ]]
+		[[ $TMPDIR == */_legguard-tmp-* ]]
 		f=$(mktemp)
 		echo x >"$f"
 		python3 -c "import tempfile; tempfile.TemporaryFile().write(b\"x\"); tempfile.NamedTemporaryFile()"
@@ -273,7 +273,11 @@ temporary() {
 	same "$(cat "$RUNNER_TEMP/tree/deep/leaf")" leaf
 	same "$(readlink "$RUNNER_TEMP/link")" /etc/passwd
 	same "$(cat "$RUNNER_TEMP/there")" old
-	same "$(LC_ALL=C ls -A "$RUNNER_TEMP" | tr '\n' ' ')" "_runner_file_commands link report there tree "
+	# What can't be brought out stays where it is, and a note says where.
+	same "$(LC_ALL=C ls -A "$RUNNER_TEMP" | grep -v '^_legguard-' | tr '\n' ' ')" "_runner_file_commands link report there tree "
+	same "$(cd "$RUNNER_TEMP" && LC_ALL=C ls -A _legguard-* | tr '\n' ' ')" "_new there "
+	has "$work/stderr" "2 of what the leg left in RUNNER_TEMP are not brought out but in $RUNNER_TEMP/_legguard-"
+	same "$(status_of brought_out.moved)" 3
 	kept
 }
 temporary_as_asked() {
@@ -537,7 +541,8 @@ said_beforehand() {
 	has "$work/stdout" "isolation  landlock, ABI $abi"
 	has "$work/stdout" "read-only  $file_commands"
 	has "$work/stdout" "warning    HOME $work: nothing can be made or removed directly in it"
-	has "$work/stdout" "private    RUNNER_TEMP and TMPDIR, in $RUNNER_TEMP"
+	has "$work/stdout" "private    RUNNER_TEMP, in $RUNNER_TEMP"
+	has "$work/stdout" "private    TMPDIR, in $RUNNER_TEMP"
 	has "$work/stdout" "promises   contents_restored, writes_denied, names_held, all_dead"
 	same "$(ls -A "$RUNNER_TEMP")" _runner_file_commands
 }
