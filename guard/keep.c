@@ -113,11 +113,12 @@ keep_directory(struct snapshot *s, const char *path, enum keep keep, struct erro
 static int
 keep_file(struct snapshot *s, const char *path, const struct stat *st, bool shared, struct error *e)
 {
+	uid_t leg = s->leg.other ? s->leg.uid : geteuid();
 	struct chain_node *node;
 	ssize_t index;
 
-	if ((geteuid() != 0 && st->st_uid != geteuid()) || (shared && st->st_nlink > 1) ||
-	    !has_room(s))
+	/* What is another's he may change, and the leg can only move. */
+	if ((leg != 0 && st->st_uid != leg) || (shared && st->st_nlink > 1) || !has_room(s))
 		return keep_loose(s, path, st, e);
 	node = walk(s, path, e);
 	if (node == NULL)

@@ -108,7 +108,7 @@ plan_protected(struct plan *p, char *const *env, struct error *e)
 {
 	if (p->options->isolation == ISOLATION_NONE)
 		return 0;
-	if (protected_find(&p->protected, p->options, env, p->view.cwd.path, e) != 0 ||
+	if (protected_find(&p->protected, p->options, env, p->view.cwd.path, p->leg.uid, e) != 0 ||
 	    protected_add_to(&p->protected, &p->view.read_only, e) != 0)
 		return -1;
 	for (size_t i = 0; i < p->protected.secrets.count; i++) {

@@ -26,6 +26,7 @@ struct search {
 	struct protected *p;
 	const struct options *o;
 	char *const *env;
+	uid_t leg;
 	struct place places[PLACES];
 	char **unprotect; /* canonical, NULL where there is no such path */
 	struct error *e;
@@ -38,9 +39,20 @@ enum flags {
 	ASKED = 8,     /* by --read-only */
 };
 
+/* By the mode where the leg is another user, groups counting as its own. */
+static bool
+is_legs(const struct search *s, const char *path, const struct stat *st)
+{
+	if (st->st_uid == s->leg)
+		return true;
+	if (s->leg == geteuid())
+		return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0;
+	return (st->st_mode & (S_IWGRP | S_IWOTH)) != 0;
+}
+
 /*
- * True if the leg can change it, or put something else in its place: it or the directory it is in is the caller's,
- * or the caller may write there. A leg that will be another user's is assumed to be able to.
+ * True if the leg can change it, or put something else in its place: it or the directory it is in is the leg's,
+ * or the leg may write there.
  */
 static bool
 is_in_reach(const struct search *s, char *path, const struct stat *st)
@@ -49,14 +61,12 @@ is_in_reach(const struct search *s, char *path, const struct stat *st)
 	struct stat parent;
 	bool reach;
 
-	if (s->o->user != NULL || st->st_uid == geteuid() ||
-	    faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0)
+	if (is_legs(s, path, st))
 		return true;
 	slash += slash == path; /* "/" stays */
 	saved = *slash;
 	*slash = '\0';
-	reach = stat(path, &parent) != 0 || parent.st_uid == geteuid() ||
-	        faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0;
+	reach = stat(path, &parent) != 0 || is_legs(s, path, &parent);
 	*slash = saved;
 	return reach;
 }
@@ -308,11 +318,15 @@ hooks(struct search *s)
 	return 0;
 }
 
-/* Its directory as well: what is beside a program of the workflow's is one of the workflow's, too. */
+/*
+ * Its directory as well: what is beside a program of the workflow's is one of the workflow's, too. What is root's is the
+ * machine's, where a leg that is root may have things to install.
+ */
 static int
 launcher(struct search *s)
 {
 	AUTO_FREE char *path = realpath("/proc/self/exe", NULL);
+	struct stat st;
 	char *slash;
 
 	if (path == NULL)
@@ -323,6 +337,8 @@ launcher(struct search *s)
 	if (slash == path)
 		return 0;
 	*slash = '\0';
+	if (stat(path, &st) != 0 || st.st_uid == 0)
+		return 0;
 	return candidate(s, path, "the directory of legguard", NAMES | OUTSIDE);
 }
 
@@ -448,9 +464,9 @@ close_search(struct search *s)
 
 int
 protected_find(struct protected *p, const struct options *o, char *const *env, const char *cwd,
-    struct error *e)
+    uid_t leg, struct error *e)
 {
-	struct search s = {.p = p, .o = o, .env = env, .e = e};
+	struct search s = {.p = p, .o = o, .env = env, .leg = leg, .e = e};
 	int result = -1;
 
 	*p = (struct protected){0};

@@ -43,13 +43,14 @@ struct protected
  * - the scripts that ACTIONS_RUNNER_HOOK_JOB_STARTED, _JOB_COMPLETED and ACTIONS_RUNNER_CONTAINER_HOOKS name;
  * - the launcher's executable and its directory,
  * after what --read-only names, which has to be there.
+ * leg is the leg's user.
  * Left out is a directory that holds what the leg works in (its working directory cwd, the workspace, RUNNER_TEMP,
  * HOME, TMPDIR), and what --unprotect names or holds. What is not there, or out of the leg's reach anyway, is passed
  * over. Refused: more files than PROTECTED_FILES_MAX; an --unprotect path inside a protected directory, which
  * can be taken out only as a whole. *p is to be given back with protected_free() in either case.
  */
 int protected_find(struct protected *p, const struct options *o, char *const *env, const char *cwd,
-    struct error *e);
+    uid_t leg, struct error *e);
 
 /* Keep all of it, as each says. -1 with *e. */
 int protected_keep(const struct protected *p, struct snapshot *s, struct error *e);
