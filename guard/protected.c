@@ -3,6 +3,7 @@
 
 #include "bindmount/cleanup.h"
 #include "bindmount/mountinfo.h"
+#include "guard/candidate.h"
 #include "guard/environment.h"
 #include "guard/runner.h"
 
@@ -13,156 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Where the leg works. */
-struct place {
-	char *path; /* canonical, NULL if there is none */
-	const char *contains, *inside;
-};
-
-enum { CWD, WORKSPACE, TEMP, HOME, TMPDIR, PLACES };
-
-struct search {
-	struct protected *p;
-	const struct options *o;
-	char *const *env;
-	uid_t leg;
-	struct place places[PLACES];
-	char **unprotect; /* canonical, NULL where there is no such path */
-	struct error *e;
-};
-
-enum flags {
-	EXCLUSIVE = 1, /* of a file: nobody but the runner writes it, and not while a step runs */
-	NAMES = 2,     /* of a directory: the runner or others write in it meanwhile */
-	OUTSIDE = 4,   /* only outside of the workspace and the working directory */
-	ASKED = 8,     /* by --read-only */
-};
-
-/* By the mode where the leg is another user, groups counting as its own. */
-static bool
-is_legs(const struct search *s, const char *path, const struct stat *st)
-{
-	if (st->st_uid == s->leg)
-		return true;
-	if (s->leg == geteuid())
-		return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0;
-	return (st->st_mode & (S_IWGRP | S_IWOTH)) != 0;
-}
-
-/*
- * True if the leg can change it, or put something else in its place: it or the directory it is in is the leg's,
- * or the leg may write there.
- */
-static bool
-is_in_reach(const struct search *s, char *path, const struct stat *st)
-{
-	char *slash = strrchr(path, '/'), saved;
-	struct stat parent;
-	bool reach;
-
-	if (is_legs(s, path, st))
-		return true;
-	slash += slash == path; /* "/" stays */
-	saved = *slash;
-	*slash = '\0';
-	reach = stat(path, &parent) != 0 || is_legs(s, path, &parent);
-	*slash = saved;
-	return reach;
-}
-
-/* Why the path is left out, or NULL. */
-static const char *
-reason_against(const struct search *s, const char *path, const struct stat *st, int flags)
-{
-	if ((flags & ASKED) != 0)
-		return NULL;
-	for (size_t i = 0; i < s->o->unprotect.count; i++)
-		if (s->unprotect[i] != NULL && mountinfo_below(path, s->unprotect[i]))
-			return "--unprotect";
-	for (size_t i = 0; i < PLACES && S_ISDIR(st->st_mode); i++) {
-		const struct place *place = &s->places[i];
-
-		if (place->path == NULL)
-			continue;
-		if (mountinfo_below(place->path, path))
-			return place->contains;
-		if ((flags & OUTSIDE) != 0 && (i == CWD || i == WORKSPACE) &&
-		    mountinfo_below(path, place->path))
-			return place->inside;
-	}
-	return NULL;
-}
-
-static enum keep
-keep_how(const struct stat *st, int flags)
-{
-	if (S_ISDIR(st->st_mode))
-		return (flags & NAMES) != 0 ? KEEP_NAMES : KEEP_TREE;
-	if (!S_ISREG(st->st_mode))
-		return KEEP_NAMES;
-	if ((flags & ASKED) != 0)
-		return KEEP_SHARED;
-	return (flags & EXCLUSIVE) != 0 ? KEEP_FILE : KEEP_LOOSE;
-}
-
-/* Add path, which is canonical and becomes the list's, unless it is there already. */
-static int
-add(struct search *s, char *path, const struct stat *st, const char *why, int flags)
-{
-	struct protected *p = s->p;
-	struct protected_path *list;
-	AUTO_FREE char *owned = path;
-
-	for (size_t i = 0; i < p->count; i++)
-		if (strcmp(p->list[i].path, path) == 0) {
-			if (p->list[i].keep == KEEP_LOOSE)
-				p->list[i].keep = keep_how(st, flags);
-			return 0;
-		}
-	/* Grows by doubling: the room is the next power of two at or above the count. */
-	if ((p->count & (p->count - 1)) == 0) {
-		list = reallocarray(p->list, p->count > 0 ? p->count * 2 : 1, sizeof *list);
-		if (list == NULL)
-			return error_set(s->e, errno, NULL, "can't note %s", path);
-		p->list = list;
-	}
-	p->list[p->count++] = (struct protected_path){
-	    .path = ptr_take(&owned),
-	    .st = *st,
-	    .why = why,
-	    .left_out = reason_against(s, path, st, flags),
-	    .keep = keep_how(st, flags),
-	};
-	return 0;
-}
-
-/* What path leads to, if that is a file or directory in the leg's reach. */
-static int
-candidate(struct search *s, const char *path, const char *why, int flags)
-{
-	AUTO_FREE char *real = path != NULL ? realpath(path, NULL) : NULL;
-	struct stat st;
-
-	if (real == NULL || stat(real, &st) != 0 ||
-	    (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) || !is_in_reach(s, real, &st))
-		return 0;
-	return add(s, ptr_take(&real), &st, why, flags);
-}
-
-static int
-candidate_in(struct search *s, const char *dir, const char *name, const char *why, int flags)
-{
-	AUTO_FREE char *path = NULL;
-
-	if (dir == NULL)
-		return 0;
-	if (asprintf(&path, "%s/%s", dir, name) < 0) {
-		path = NULL;
-		return error_set(s->e, ENOMEM, NULL, "can't note %s", name);
-	}
-	return candidate(s, path, why, flags);
-}
 
 static DIR *
 list_directory(const char *path)
@@ -195,7 +46,7 @@ temp_file(struct search *s, DIR *listing, const struct dirent *entry)
 		return 0;
 	if (asprintf(&path, "%s/%s", temp[1] != '\0' ? temp : "", entry->d_name) < 0)
 		return error_set(s->e, ENOMEM, NULL, "can't note %s", entry->d_name);
-	if (add(s, path, &st, script ? "a step's script" : "in RUNNER_TEMP",
+	if (candidate_add(s, path, &st, script ? "a step's script" : "in RUNNER_TEMP",
 		script ? EXCLUSIVE : 0) != 0)
 		return -1;
 	return 1;
@@ -232,7 +83,8 @@ actions(struct search *s, const char *root)
 	if (candidate_in(s, s->places[TEMP].path, "../_actions", "the runner's actions", 0) != 0 ||
 	    candidate_in(s, root, "_work/_actions", "the runner's actions", 0) != 0)
 		return -1;
-	return candidate(s, environment_get(s->env, "GITHUB_ACTION_PATH"), "GITHUB_ACTION_PATH", 0);
+	return candidate_try(
+	    s, environment_get(s->env, "GITHUB_ACTION_PATH"), "GITHUB_ACTION_PATH", 0);
 }
 
 static int
@@ -246,7 +98,7 @@ secret(struct search *s, const char *root, const char *name)
 	real = path != NULL ? realpath(path, NULL) : NULL;
 	if (real == NULL || stat(real, &st) != 0)
 		return 0;
-	if (reason_against(s, real, &st, 0) != NULL)
+	if (candidate_reason(s, real, &st, 0) != NULL)
 		return 0;
 	if (view_paths_add(&s->p->secrets, real, st.st_dev, st.st_ino) != 0)
 		return error_set(s->e, errno, NULL, "can't note %s", real);
@@ -266,7 +118,7 @@ link_in(struct search *s, const char *dir, const char *name)
 		free(path);
 		return 0;
 	}
-	if (add(s, path, &st, "a link of the runner's", 0) != 0)
+	if (candidate_add(s, path, &st, "a link of the runner's", 0) != 0)
 		return -1;
 	s->p->list[s->p->count - 1].inside = true; /* it has no mount */
 	return 0;
@@ -303,7 +155,7 @@ runner_parts(struct search *s, const char *root)
 	if (listing != NULL)
 		(void)closedir(listing);
 	/* What a job's container has of it. */
-	return result == 0 ? candidate(s, "/__e", "the runner's own", 0) : -1;
+	return result == 0 ? candidate_try(s, "/__e", "the runner's own", 0) : -1;
 }
 
 static int
@@ -313,7 +165,7 @@ hooks(struct search *s)
 	    "ACTIONS_RUNNER_HOOK_JOB_COMPLETED", "ACTIONS_RUNNER_CONTAINER_HOOKS"};
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-		if (candidate(s, environment_get(s->env, names[i]), names[i], EXCLUSIVE) != 0)
+		if (candidate_try(s, environment_get(s->env, names[i]), names[i], EXCLUSIVE) != 0)
 			return -1;
 	return 0;
 }
@@ -331,7 +183,7 @@ launcher(struct search *s)
 
 	if (path == NULL)
 		return 0;
-	if (candidate(s, path, "legguard itself", EXCLUSIVE) != 0)
+	if (candidate_try(s, path, "legguard itself", EXCLUSIVE) != 0)
 		return -1;
 	slash = strrchr(path, '/');
 	if (slash == path)
@@ -339,7 +191,7 @@ launcher(struct search *s)
 	*slash = '\0';
 	if (stat(path, &st) != 0 || st.st_uid == 0)
 		return 0;
-	return candidate(s, path, "the directory of legguard", NAMES | OUTSIDE);
+	return candidate_try(s, path, "the directory of legguard", NAMES | OUTSIDE);
 }
 
 static int
@@ -354,7 +206,7 @@ asked_for(struct search *s)
 		if (real == NULL || stat(real, &st) != 0)
 			return error_set(s->e, errno, "name an existing path", "--read-only: %s",
 			    paths->list[i]);
-		if (add(s, ptr_take(&real), &st, "--read-only", ASKED) != 0)
+		if (candidate_add(s, ptr_take(&real), &st, "--read-only", ASKED) != 0)
 			return -1;
 	}
 	return 0;
@@ -369,7 +221,7 @@ find_all(struct search *s)
 	if (asked_for(s) != 0)
 		return -1;
 	if (candidate_in(s, temp, "_github_workflow", "the event", 0) != 0 ||
-	    candidate(s, environment_get(s->env, "GITHUB_EVENT_PATH"), "GITHUB_EVENT_PATH",
+	    candidate_try(s, environment_get(s->env, "GITHUB_EVENT_PATH"), "GITHUB_EVENT_PATH",
 		EXCLUSIVE) != 0 ||
 	    temp_files(s) != 0 || actions(s, root) != 0 || hooks(s) != 0)
 		return -1;
@@ -401,67 +253,6 @@ settle(struct search *s)
 	return 0;
 }
 
-/* Where the variable is missing, the runner's file-command files are still there. */
-static char *
-find_temp(char *const *env)
-{
-	const char *path = environment_get(env, "RUNNER_TEMP");
-	char *real, *slash;
-
-	if (path == NULL)
-		path = environment_get(env, "GITHUB_OUTPUT");
-	real = path != NULL ? realpath(path, NULL) : NULL;
-	if (real == NULL || environment_get(env, "RUNNER_TEMP") != NULL)
-		return real;
-	slash = strstr(real, "/_runner_file_commands/");
-	if (slash != NULL && slash != real) {
-		*slash = '\0';
-		return real;
-	}
-	free(real);
-	return NULL;
-}
-
-static int
-open_search(struct search *s, const char *cwd)
-{
-	static const struct {
-		const char *variable, *contains, *inside;
-	} places[PLACES] = {
-	    [CWD] = {NULL, "contains the working directory", "lies in the working directory"},
-	    [WORKSPACE] = {"GITHUB_WORKSPACE", "contains the workspace", "lies in the workspace"},
-	    [TEMP] = {"RUNNER_TEMP", "contains RUNNER_TEMP", NULL},
-	    [HOME] = {"HOME", "contains HOME", NULL},
-	    [TMPDIR] = {"TMPDIR", "contains TMPDIR", NULL},
-	};
-
-	for (size_t i = 0; i < PLACES; i++) {
-		const char *path = i == CWD ? cwd : environment_get(s->env, places[i].variable);
-
-		s->places[i] = (struct place){NULL, places[i].contains, places[i].inside};
-		if (path != NULL && i != TEMP)
-			s->places[i].path = realpath(path, NULL);
-	}
-	s->places[TEMP].path = find_temp(s->env);
-	s->unprotect = calloc(s->o->unprotect.count + 1, sizeof(char *));
-	if (s->unprotect == NULL)
-		return error_set(s->e, errno, NULL, "can't plan the run");
-	/* A path that is not on this machine may be on the next one that the workflow runs on. */
-	for (size_t i = 0; i < s->o->unprotect.count; i++)
-		s->unprotect[i] = realpath(s->o->unprotect.list[i], NULL);
-	return 0;
-}
-
-static void
-close_search(struct search *s)
-{
-	for (size_t i = 0; i < PLACES; i++)
-		free(s->places[i].path);
-	for (size_t i = 0; s->unprotect != NULL && i < s->o->unprotect.count; i++)
-		free(s->unprotect[i]);
-	free(s->unprotect);
-}
-
 int
 protected_find(struct protected *p, const struct options *o, char *const *env, const char *cwd,
     uid_t leg, struct error *e)
@@ -470,9 +261,9 @@ protected_find(struct protected *p, const struct options *o, char *const *env, c
 	int result = -1;
 
 	*p = (struct protected){0};
-	if (open_search(&s, cwd) == 0 && find_all(&s) == 0)
+	if (candidates_open(&s, cwd) == 0 && find_all(&s) == 0)
 		result = settle(&s);
-	close_search(&s);
+	candidates_close(&s);
 	return result;
 }
 
