@@ -43,7 +43,7 @@ struct protected
  * - the scripts that ACTIONS_RUNNER_HOOK_JOB_STARTED, _JOB_COMPLETED and ACTIONS_RUNNER_CONTAINER_HOOKS name;
  * - the launcher's executable and its directory,
  * after what --read-only names, which has to be there.
- * leg is the leg's user.
+ * leg is the uid that the leg will have.
  * Left out is a directory that holds what the leg works in (its working directory cwd, the workspace, RUNNER_TEMP,
  * HOME, TMPDIR), and what --unprotect names or holds. What is not there, or out of the leg's reach anyway, is passed
  * over. Refused: more files than PROTECTED_FILES_MAX; an --unprotect path inside a protected directory, which
