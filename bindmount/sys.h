@@ -20,6 +20,7 @@
 #define SYS_MOVE_MOUNT_T_EMPTY_PATH 0x40u
 /* mount_setattr(2), Linux 5.12 */
 #define SYS_MOUNT_ATTR_RDONLY 0x01u
+#define SYS_MOUNT_ATTR_NODEV  0x04u
 /* landlock(7), ABI 6, Linux 6.12 */
 #define SYS_LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET 1u
 #define SYS_LANDLOCK_SCOPE_SIGNAL               2u

@@ -3,6 +3,7 @@
 
 #include "bindmount/alias.h"
 #include "bindmount/cleanup.h"
+#include "bindmount/engine.h"
 #include "bindmount/decoy.h"
 #include "bindmount/mask.h"
 #include "bindmount/mountinfo.h"
@@ -179,6 +180,8 @@ view_build(const struct view *view, int *decoys, struct error *e)
 	    mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0)
 		return error_set(e, errno, proc_cure(errno), "can't mount a fresh /proc");
 	if (view->fresh_proc && view->other_procs && procs_cover(e) != 0)
+		return -1;
+	if (view->root && engine_confine(e) != 0)
 		return -1;
 	return view_enter(&view->cwd, e);
 }

@@ -62,8 +62,9 @@ struct view {
 	struct view_path private; /* that one, which lies in it */
 	struct view_decoys decoys;
 	struct view_path cwd; /* the leg's working directory */
-	bool other_procs;     /* with fresh_proc: other mounts of proc are covered too, see procs.h */
-	bool fresh_proc;      /* the caller is PID 1 of a pid namespace and /proc has to show it */
+	bool other_procs; /* with fresh_proc: other mounts of proc are covered too, see procs.h */
+	bool root;        /* with fresh_proc: for a root without most capabilities, see engine.h */
+	bool fresh_proc;  /* the caller is PID 1 of a pid namespace and /proc has to show it */
 };
 
 /*

@@ -15,10 +15,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -89,6 +91,23 @@ become_user(const struct leg_plan *plan, struct error *e)
 	return 0;
 }
 
+/* Those that container engines leave to root, without the ones for device nodes and raw sockets. */
+static const uint64_t root_caps =
+    CAPS_BIT(CAP_CHOWN) | CAPS_BIT(CAP_DAC_OVERRIDE) | CAPS_BIT(CAP_FOWNER) | CAPS_BIT(CAP_FSETID) |
+    CAPS_BIT(CAP_KILL) | CAPS_BIT(CAP_SETGID) | CAPS_BIT(CAP_SETUID) | CAPS_BIT(CAP_SETPCAP) |
+    CAPS_BIT(CAP_NET_BIND_SERVICE) | CAPS_BIT(CAP_SYS_CHROOT) | CAPS_BIT(CAP_AUDIT_WRITE) |
+    CAPS_BIT(CAP_SETFCAP);
+
+/* After the exec root has what is left in the bounding set. */
+static int
+confine_root(struct error *e)
+{
+	if (syscall(SYS_setgroups, 0, NULL) != 0)
+		return error_set(
+		    e, errno, "give root CAP_SETGID", "can't give up the supplementary groups");
+	return caps_bound(root_caps, e) != 0 ? -1 : caps_drop(root_caps, e);
+}
+
 /*
  * A user has no capabilities to begin with, and gains none with no_new_privs; a root would have those of its bounding
  * set back after the exec. The filter is last: it is for the leg's calls, and the leg needs none of those
@@ -142,6 +161,8 @@ set_up(const struct leg_plan *plan, struct error *e)
 	if (plan->landlock_abi > 0)
 		return confine_by_landlock(plan, e);
 	if (leg_has_userns(plan) && userns_drop_capabilities(e) != 0)
+		return -1;
+	if (plan->confined && plan->kind == IDENTITY_ROOT && confine_root(e) != 0)
 		return -1;
 	return enter_scopes(plan, e);
 }

@@ -135,19 +135,6 @@ plan_doors(struct plan *p, char *const *env, struct error *e)
 	return doorvars_remove(p, env, e);
 }
 
-/* What the command line knows, but nothing here can do. */
-static int
-check_supported(const struct options *o, struct error *e)
-{
-	const char *missing = NULL;
-
-	if (o->root_leg && o->isolation != ISOLATION_LANDLOCK)
-		missing = "--root-leg";
-	if (missing == NULL)
-		return 0;
-	return error_set(e, 0, "leave it out", "%s is not supported by this version", missing);
-}
-
 /* Under the runner, unless told otherwise. */
 static bool
 neutralizes(const struct options *o, char *const *env)
@@ -204,13 +191,14 @@ plan_make(struct plan *p, char *const *env, struct error *e)
 
 	if (identity_find(&p->leg, o, e) != 0)
 		return -1;
-	p->view.other_procs = p->leg.kind != IDENTITY_CALLER;
+	p->view.other_procs = p->leg.kind == IDENTITY_USER;
+	p->view.root = p->leg.kind == IDENTITY_ROOT && o->isolation == ISOLATION_NAMESPACE;
 	p->view.fresh_proc = o->isolation == ISOLATION_NAMESPACE && !o->share_pid;
 	if (o->n_outputs > 0 && p->output_request == PLAN_NO_OUTPUT)
 		return error_set(e, 0, "run it in a step, or set GITHUB_OUTPUT to an existing file",
 		    "--set-output: GITHUB_OUTPUT names no file");
-	if (check_supported(o, e) != 0 || plan_landlock(p, e) != 0 || plan_directory(p, e) != 0 ||
-	    hide_named(p, e) != 0 || plan_protected(p, env, e) != 0 || plan_doors(p, env, e) != 0 ||
+	if (plan_landlock(p, e) != 0 || plan_directory(p, e) != 0 || hide_named(p, e) != 0 ||
+	    plan_protected(p, env, e) != 0 || plan_doors(p, env, e) != 0 ||
 	    environment_dangerous(&p->removed_env, env, o, e) != 0)
 		return -1;
 	if (plan_environment(p, env, e) != 0)

@@ -93,14 +93,17 @@ look_for_leftovers(const struct job *j, struct error *e)
 	return 0;
 }
 
-/* Where the leg shares the host's pid namespace; its view must not let it leave the group. */
+/*
+ * Where the leg shares the host's pid namespace; its view must not let it leave the group. A root leg gets one in any
+ * case: with a cgroup2 of its own mounting it could end or freeze all that is in its group.
+ */
 static int
 make_cgroup(struct job *j, struct error *e)
 {
 	const struct options *o = j->options;
 	struct stat st;
 
-	if (has_pid_namespace(o))
+	if (has_pid_namespace(o) && j->plan.leg.kind != IDENTITY_ROOT)
 		return 0;
 	if (cgroup_make(&j->cgroup, o->cgroup, e) != 0)
 		return -1;

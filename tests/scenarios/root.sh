@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2016,SC2034,SC2094,SC2154,SC2164
-# Started as root: --user.
+# Started as root: --user and --root-leg.
 
 # The step is the ordinary user's, and the launcher root. Whatever a scenario makes itself anybody may use.
 as_step() {
@@ -9,16 +9,17 @@ as_step() {
 	remember
 }
 
-# through_user FILE FUNCTION: a scenario of another file, with the leg as the ordinary user and the launcher as root.
-through_user() {
+# through OPTION FILE FUNCTION: a scenario of another file, with the launcher as root and this option more.
+through() {
 	# shellcheck source=/dev/null
-	source "${BASH_SOURCE[0]%/*}/$1.sh"
-	as_step
-	printf '#!/bin/bash\n[[ $1 == run ]] || exec "%s" "$@"\nshift\nexec "%s" run --user "%s" "$@"\n' \
-		"$LEGGUARD" "$LEGGUARD" "$TEST_UID" >"$work/as-user"
-	chmod 0755 "$work/as-user"
-	LEGGUARD=$work/as-user
-	"$2"
+	source "${BASH_SOURCE[0]%/*}/$2.sh"
+	umask 000
+	[[ $1 == --root-leg ]] || as_step
+	printf '#!/bin/bash\n[[ $1 == run ]] || exec "%s" "$@"\nshift\nexec "%s" run "%s" "$@"\n' \
+		"$LEGGUARD" "$LEGGUARD" "$1" >"$work/through"
+	chmod 0755 "$work/through"
+	LEGGUARD=$work/through
+	"$3"
 }
 
 who_it_is() {
@@ -259,7 +260,7 @@ scenario_as_root "sudo: a signal that it relays is a cancel" sudo_relays
 
 # Everything that holds for an ordinary user's launcher holds for root's.
 while read -r from which; do
-	eval "user_${from//-/_}_$which() { through_user $from $which; }"
+	eval "user_${from//-/_}_$which() { through --user=\$TEST_UID $from $which; }"
 	scenario_as_root "--user: $from: ${which//_/ }" "user_${from//-/_}_$which"
 done <<'EOF2'
 forged-lane-class late_writer
@@ -363,4 +364,146 @@ protected around_to_an_action
 protected names_put_back
 protected others_write
 protected credentials
+EOF2
+
+# --- a root leg
+
+root_powers() {
+	guard --root-leg -- bash -c 'id -u; grep -E "^(Cap|NoNewPrivs)" /proc/self/status'
+	expect 0
+	same "$(head -n 1 "$work/stdout")" 0
+	# chown, dac_override, fowner, fsetid, kill, setgid, setuid, setpcap, net_bind_service, sys_chroot, audit_write, setfcap
+	local set
+	for set in Prm Eff Bnd; do
+		has "$work/stdout" $'Cap'$set$':\t00000000a00405fb'
+	done
+	has "$work/stdout" $'CapInh:\t0000000000000000'
+	has "$work/stdout" $'CapAmb:\t0000000000000000'
+	has "$work/stdout" $'NoNewPrivs:\t1'
+	kept
+	same "$(output lane-class)" ok
+}
+root_attempts() {
+	need python3
+	mknod "$work/null" c 1 3
+	mkdir "$work/sys" "$work/proc"
+	under=(unshare -m bash -c 'mount -t sysfs sysfs "$1/sys" && mount -t proc proc "$1/proc" && shift && exec "$@"' - "$work")
+	local pattern
+	pattern=$(cat /proc/sys/kernel/core_pattern)
+	guard --root-leg -- bash -c '
+		attempt() {
+			if (eval "$1") 2>/dev/null; then echo "THROUGH: $1"; else echo "stopped: $1"; fi
+		}
+		attempt "echo x >>\$GITHUB_OUTPUT"
+		attempt "chmod 0600 \$GITHUB_OUTPUT"
+		attempt "chown 12345 \$GITHUB_OUTPUT"
+		attempt "touch \$GITHUB_OUTPUT"
+		attempt "setfattr -n trusted.x -v y \$GITHUB_OUTPUT"
+		attempt "ln \$GITHUB_OUTPUT second"
+		attempt "mount -t tmpfs none /mnt"
+		attempt "mount -o remount,rw ${GITHUB_OUTPUT%/*}"
+		attempt "umount ${GITHUB_OUTPUT%/*}"
+		attempt "umount -l /proc/sys"
+		attempt "umount -l /dev"
+		attempt "mknod block b 7 0"
+		attempt "mknod node c 1 3"
+		attempt ": <$1/null"
+		attempt "unshare -m true"
+		attempt "nsenter -t 1 -m true"
+		attempt "head -c 1 /proc/1/mem"
+		attempt "ls /proc/1/root/"
+		attempt "cat /proc/kmsg & sleep 0; wait \$!"
+		attempt "cat /proc/sys/kernel/core_pattern >/proc/sys/kernel/core_pattern"
+		attempt "echo 0 >/proc/sysrq-trigger"
+		attempt "echo x >/proc/bus/pci/x"
+		attempt "echo 0 >/sys/kernel/uevent_seqnum"
+		attempt "touch $1/sys/x"
+		attempt "cat /proc/sys/kernel/core_pattern >$1/proc/sys/kernel/core_pattern"
+		attempt "echo 0 >$1/proc/sysrq-trigger"
+		attempt "find /sys/fs/cgroup -name cgroup.procs -exec sh -c \"echo 0 >{}\" \; -quit; find /sys/fs/cgroup -type d -writable | grep ."
+		attempt "mkdir /sys/fs/cgroup/x"
+		attempt "hostname $(hostname)"
+		attempt "find /dev -type b | grep ."
+		attempt "test -s /proc/kcore"
+		attempt "test -s /proc/keys"
+		attempt "unshare -Urmpf --mount-proc true"
+		attempt "unshare -Urm mount -o remount,rw,bind ${GITHUB_OUTPUT%/*}"
+		attempt "unshare -Urm umount ${GITHUB_OUTPUT%/*}"
+		attempt "unshare -Urm mount -o remount,dev,bind /"
+		attempt "unshare -Urm umount /proc/sys"
+		exit 0' - "$work"
+	expect 0
+	lacks "$work/stdout" THROUGH
+	(($(grep -c stopped "$work/stdout") == 37)) || fail "not all were tried"
+	same "$(cat /proc/sys/kernel/core_pattern)" "$pattern"
+	kept
+}
+# Root may list the numbers of another root's descriptors, and nothing more.
+root_pid1() {
+	guard --root-leg -- "$LEGS/pid1"
+	same "$(grep THROUGH "$work/stdout")" "THROUGH: /proc/1/fd/"
+	has "$work/stdout" "trace PID 1: Operation not permitted"
+	has "$work/stdout" "kill PID 1: still here"
+	guard --root-leg -- bash -c 'for f in /proc/1/fd/*; do readlink "$f" && echo THROUGH; (: <"$f") 2>/dev/null && echo THROUGH; done; exit 0'
+	expect 0
+	lacks "$work/stdout" THROUGH
+	kept
+}
+root_devices() {
+	guard --root-leg -- bash -euc 'echo x >/dev/null; head -c 4 /dev/zero | wc -c; head -c 4 /dev/urandom | wc -c
+		echo out >/dev/stdout; echo err >/dev/stderr; : >/dev/shm/own
+		python3 -c "import os, pty; os.write(pty.openpty()[1], b\"x\")"; ls /dev | tr "\n" " "'
+	expect 0
+	same "$(cat "$work/stdout")" $'4\n4\nout\nfd full null ptmx pts random shm stderr stdin stdout tty urandom zero '
+	same "$(cat "$work/stderr")" err
+	[[ ! -e /dev/shm/own ]] || fail "its shared memory is the machine's"
+}
+root_refusals() {
+	as_step
+	refusal_names=--share-pid refused --root-leg --share-pid
+	refusal_names=--root-leg refused --root-leg --isolation none
+	refusal_names=--user refused --root-leg --user "$TEST_UID"
+	under=(setpriv --reuid "$TEST_UID" --regid "$TEST_UID" --clear-groups --)
+	refusal_names=--root-leg refused --root-leg
+	kept unpublished
+}
+# A tree that root's leg may do everything to, but its guarded files.
+root_owns_step() {
+	guard --root-leg -- bash -euc 'echo 1 >own; chown 12345:12345 own; chmod 4755 own; git --version >/dev/null || true
+		install -d -o 12345 dir; rm -rf dir'
+	expect 0
+	same "$(stat -c '%u %a' own)" "12345 4755"
+	kept
+}
+
+scenario_as_root "--root-leg: the capabilities of a container's root, no device nodes, no raw sockets" root_powers
+scenario_as_root "--root-leg: neither the guarded files nor the kernel's settings nor devices are in reach" root_attempts
+scenario_as_root "--root-leg: PID 1 of the leg's namespace is out of its reach" root_pid1
+scenario_as_root "--root-leg: the minimal /dev works" root_devices
+scenario_as_root "--root-leg: what needs root's ordinary powers works" root_owns_step
+scenario_as_root "--root-leg refuses --share-pid, --isolation none, --user and a caller who is not root" root_refusals
+
+while read -r from which; do
+	eval "root_${from//-/_}_$which() { through --root-leg $from $which; }"
+	scenario_as_root "--root-leg: $from: ${which//_/ }" "root_${from//-/_}_$which"
+done <<'EOF2'
+forged-lane-class late_writer
+names by_plain_rename
+names parent_replaced
+names nested_unlink
+names nested_replace
+contents by_name
+around append_around
+around truncate_around
+takeover mounts_hold
+takeover mounts_hold_single
+takeover launcher_survives
+takeover nothing_of_the_machine_visible
+takeover abstract_sockets
+reaping double_fork
+reaping forking
+reaping many
+time-out ends
+launcher-killed kill_launcher
+janitor directory_replaced
 EOF2
