@@ -221,38 +221,54 @@ find_line(const char *output, const char *word, char *line, size_t size)
 	return false;
 }
 
-static bool
-names_moved(const struct evidence *e, char *what, size_t size)
-{
-	char events[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
-	ssize_t n = e->names >= 0 ? read(e->names, events, sizeof events) : -1;
+enum { NAMES = IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE | IN_CREATE };
 
+/* What inotify saw: a name that was moved for a while, into what; and was any decoy touched at all? */
+static bool
+see_changes(const struct evidence *e, bool *touched, char *what, size_t size)
+{
+	char events[16384] __attribute__((aligned(__alignof__(struct inotify_event))));
+	ssize_t n = e->watch->fd >= 0 ? read(e->watch->fd, events, sizeof events) : -1;
+	bool moved = false;
+
+	*touched = e->watch->fd < 0;
 	for (char *p = events; p < events + n;) {
 		const struct inotify_event *event = (const struct inotify_event *)p;
 
-		for (int i = 0; i < STEP_ITEMS; i++)
+		for (int i = 0; i < STEP_ITEMS && (event->mask & NAMES) != 0 && !moved; i++)
 			if (event->len > 0 && (i <= STEP_OTHER_ENV || i >= STEP_FILES) &&
 			    strcmp(event->name, strrchr(e->step->path[i], '/') + 1) == 0) {
 				snprintf(what, size, "%.160s was moved for a while", event->name);
-				return true;
+				moved = true;
 			}
+		/* Into that one the wrapper may write itself; legguard says what it had to put back. */
+		*touched |=
+		    (event->mask & NAMES) == 0 && (!e->own || event->wd != e->watch->output);
 		p += sizeof *event + event->len;
 	}
-	return false;
+	return moved;
 }
 
 static void
 weigh_words(struct verdict *v, const struct evidence *e)
 {
-	char line[240];
+	char line[240], name[240];
+	bool moved, touched, kept;
 
 	v->reported = was_reported(e);
+	moved = see_changes(e, &touched, name, sizeof name);
+	kept = (e->attack->wants & ATTACK_HOLDS) != 0;
 	if (find_line(e->output, LEG_GOT, line, sizeof line))
 		(void)say(v, VERDICT_THROUGH, line);
-	else if (find_line(e->output, LEG_DID, line, sizeof line) ||
-		 names_moved(e, line, sizeof line))
+	else if (moved)
+		(void)say(v, VERDICT_REPAIRED, name);
+	else if (find_line(e->output, LEG_DID, line, sizeof line)) {
 		(void)say(v, VERDICT_REPAIRED, line);
-	else if (v->reported)
+		if (!touched && !v->reported && !kept) {
+			snprintf(name, sizeof name, "%.160s: only in what it alone sees", line);
+			(void)say(v, VERDICT_BLOCKED, name);
+		}
+	} else if (v->reported)
 		(void)say(v, VERDICT_REPAIRED, "the wrapper says so");
 	else if (find_line(e->output, LEG_FAILED, line, sizeof line) ||
 		 find_line(e->output, LEG_TRIED, line, sizeof line))
@@ -284,16 +300,23 @@ judge(struct verdict *v, const struct evidence *e)
 }
 
 int
-judge_watch_names(const struct step *s)
+judge_watch(struct judge_watch *w, const struct step *s, bool own)
 {
 	static const enum step_item directories[] = {STEP_COMMANDS, STEP_TEMP, STEP_JOB};
-	AUTO_FD int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	/* legguard opens for writing what it guards, to see that it can. */
+	const uint32_t contents = IN_MODIFY | IN_ATTRIB | (own ? 0 : IN_CLOSE_WRITE);
 
-	for (size_t i = 0; i < sizeof directories / sizeof directories[0]; i++)
-		if (fd < 0 || inotify_add_watch(fd, s->path[directories[i]],
-				  IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE | IN_CREATE) < 0)
+	w->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	for (int i = 0; i < STEP_FILES && w->fd >= 0; i++) {
+		int wd = inotify_add_watch(w->fd, s->path[i], contents);
+
+		if (wd < 0)
 			return -1;
-	if (inotify_add_watch(fd, s->top, IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE) < 0)
-		return -1;
-	return fd_take(&fd);
+		if (i == STEP_OUTPUT)
+			w->output = wd;
+	}
+	for (size_t i = 0; i < sizeof directories / sizeof directories[0]; i++)
+		if (inotify_add_watch(w->fd, s->path[directories[i]], NAMES | IN_ATTRIB) < 0)
+			return -1;
+	return inotify_add_watch(w->fd, s->top, NAMES) < 0 ? -1 : 0;
 }

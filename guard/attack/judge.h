@@ -28,6 +28,11 @@ struct verdict {
 	char said[512];   /* the end of the wrapper's standard error */
 };
 
+/* inotify(7) on the decoys. */
+struct judge_watch {
+	int fd, output; /* the watch of STEP_OUTPUT */
+};
+
 /* What is there to judge by. */
 struct evidence {
 	const struct attack *attack;
@@ -40,7 +45,7 @@ struct evidence {
 	bool own;           /* the wrapper is legguard run */
 	int alive;          /* descriptor of step.alive, opened anew by nobody else */
 	int terminal;       /* the terminal's other end, or -1 */
-	int names;          /* inotify(7) on the directories of the guarded files, or -1 */
+	const struct judge_watch *watch;
 	bool runner_stopped, runner_killed, hung;
 	int status;
 };
@@ -48,7 +53,7 @@ struct evidence {
 /* Takes a bounded time for what is late, if something is alive that could be. */
 void judge(struct verdict *v, const struct evidence *e);
 
-/* inotify on what should never change its name; -1 with errno. */
-int judge_watch_names(const struct step *s);
+/* Watch what should never change. -1 with errno; then w->fd is to be closed all the same, unless it is -1. */
+int judge_watch(struct judge_watch *w, const struct step *s, bool own);
 
 #endif

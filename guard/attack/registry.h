@@ -19,6 +19,7 @@ enum {
 	ATTACK_SMALL_FS = 1 << 3, /* the step lies on a file system that can be filled */
 	ATTACK_COPY = 1 << 4,     /* the program that guards is one that this user may write */
 	ATTACK_OWN = 1 << 6,      /* goes for what only legguard does */
+	ATTACK_HOLDS = 1 << 7,    /* changes nothing, but holds or uses up something meanwhile */
 	ATTACK_BY_KERNEL =
 	    1 << 5, /* Linux refuses it to an ordinary user, with no wrapper at all */
 };

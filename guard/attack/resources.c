@@ -128,12 +128,13 @@ may_userfault(uid_t leg)
 }
 
 static const struct attack list[] = {
-    {"flock", "leave an exclusive lock on the file", "reap", lock, 0, NULL, NULL},
-    {"ofd-lock", "leave a record lock on the file", "reap", record_lock, 0, NULL, NULL},
-    {"lease", "leave a lease on the file", "reap", lease, 0, NULL, NULL},
+    {"flock", "leave an exclusive lock on the file", "reap", lock, ATTACK_HOLDS, NULL, NULL},
+    {"ofd-lock", "leave a record lock on the file", "reap", record_lock, ATTACK_HOLDS, NULL, NULL},
+    {"lease", "leave a lease on the file", "reap", lease, ATTACK_HOLDS, NULL, NULL},
     {"fill-disk", "leave no room for what is published", "reserved room", fill_room,
-	ATTACK_SMALL_FS, NULL, NULL},
-    {"fill-inodes", "leave no inode", "reserved room", fill_inodes, ATTACK_SMALL_FS, NULL, NULL},
+	ATTACK_SMALL_FS | ATTACK_HOLDS, NULL, NULL},
+    {"fill-inodes", "leave no inode", "reserved room", fill_inodes, ATTACK_SMALL_FS | ATTACK_HOLDS,
+	NULL, NULL},
     {"fanotify", "hold up whoever opens the file", "the kernel", fanotify, ATTACK_BY_KERNEL, NULL,
 	NULL},
     {"userfaultfd", "hold up a write in the middle", "the kernel", userfault, ATTACK_BY_KERNEL,

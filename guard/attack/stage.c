@@ -56,7 +56,8 @@ struct stage {
 	struct step_record before;
 	struct bystander *bystander;
 	char marker[40];
-	int alive, names, terminal, slave;
+	int alive, terminal, slave;
+	struct judge_watch watch;
 	struct capture out, err;
 	struct evidence evidence;
 };
@@ -107,9 +108,11 @@ prepare(struct stage *s, struct error *e)
 	    step_remember(&s->before, &s->step, e) != 0)
 		return -1;
 	s->alive = open(s->step.alive, O_RDONLY | O_CLOEXEC);
-	s->names = judge_watch_names(&s->step);
 	if (s->alive < 0)
 		return error_set(e, errno, NULL, "can't open %s", s->step.alive);
+	if (judge_watch(&s->watch, &s->step, s->plan->own) != 0)
+		return error_set(e, errno, "raise the sysctl fs.inotify.max_user_instances",
+		    "can't watch the decoys");
 	if (bystander_start(&s->bystander, &s->step, s->marker, s->plan->uid, s->plan->gid, e) != 0)
 		return -1;
 	return (s->wants & ATTACK_TTY) != 0 ? open_terminal(s, e) : 0;
@@ -292,7 +295,7 @@ weigh(struct stage *s, struct verdict *v)
 	e->own = s->plan->own;
 	e->alive = s->alive;
 	e->terminal = s->slave;
-	e->names = s->names;
+	e->watch = &s->watch;
 	judge(v, e);
 }
 
@@ -305,7 +308,7 @@ stage_main(
 	unsigned char random[8];
 	pid_t runner;
 
-	s = (struct stage){.plan = p, .terminal = -1, .slave = -1, .names = -1};
+	s = (struct stage){.plan = p, .terminal = -1, .slave = -1};
 	s.attack = attack != NULL ? attack : &check;
 	s.wants = s.attack->wants;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
