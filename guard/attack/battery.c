@@ -189,14 +189,34 @@ find_lacking(const struct battery *b, const struct attack *a)
 	return a->lacking != NULL ? a->lacking(b->plan.uid) : NULL;
 }
 
+/* Is it one of the words of the wrapper, or what comes after an equals sign in one? */
+static bool
+has_word(const struct battery *b, const char *word, size_t length)
+{
+	for (size_t i = 0; b->plan.wrapper[i] != NULL; i++) {
+		const char *w = b->plan.wrapper[i], *value = strchr(w, '=');
+
+		if (strlen(w) == length && strncmp(w, word, length) == 0)
+			return true;
+		if (value != NULL && strlen(value + 1) == length &&
+		    strncmp(value + 1, word, length) == 0)
+			return true;
+	}
+	return false;
+}
+
 static bool
 is_documented(const struct battery *b, const struct attack *a)
 {
 	if (!b->plan.own || a->documented == NULL)
 		return false;
-	for (size_t i = 0; b->plan.wrapper[i] != NULL; i++)
-		if (strcmp(b->plan.wrapper[i], a->documented) == 0)
+	for (const char *word = a->documented; word[0] != '\0'; word += word[0] == ',') {
+		size_t length = strcspn(word, ",");
+
+		if (has_word(b, word, length))
 			return true;
+		word += length;
+	}
 	return a->documented[0] == '\0';
 }
 

@@ -34,7 +34,8 @@ struct attack {
 	const char *(*lacking)(uid_t leg);
 	/*
 	 * Where the README's list of what is not promised says that it gets through: NULL is nowhere, "" is
-	 * everywhere, else a word of the options of legguard run.
+	 * everywhere, else a list of words, with commas; one of them is an option of legguard run, or the
+	 * value of one.
 	 */
 	const char *documented;
 };

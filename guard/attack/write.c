@@ -352,10 +352,10 @@ static const struct attack list[] = {
     {"file-handle", "open by handle, without a path", BIND, by_handle, ATTACK_BY_KERNEL, NULL,
 	NULL},
     {"chmod", "take all permissions off the file", BIND, mode, 0, NULL, NULL},
-    {"utimes", "set the file's times", BIND, times, 0, NULL, NULL},
+    {"utimes", "set the file's times", BIND, times, 0, NULL, "landlock"},
     {"xattr", "set an extended attribute", BIND, attribute, 0, NULL, NULL},
     {"inode-flags", "set flags of the inode through a descriptor for reading", BIND, inode_flags, 0,
-	NULL, NULL},
+	NULL, "landlock"},
 };
 
 const struct attack_group attack_write = {

@@ -27,7 +27,7 @@ $(cat "$work/table")"
 }
 
 only_documented() {
-	same "$(attacks documented | tr ' ' '\n' | grep -vxF -e "$(tr ' ' '\n' <<<"$1")" || true)" "" "documented, beside those known
+	same "$(attacks documented | tr ' ' '\n' | grep -vxF -e "$(tr -s ' \t' '\n' <<<"$1")" || true)" "" "documented, beside those known
 $(cat "$work/table")"
 }
 
@@ -43,6 +43,7 @@ verdict() {
 by_kernel="proc-1-root file-handle uid-map mknod ptrace-pid1 vm-pid1 mem-pid1 kill-pid1 fanotify userfaultfd kernel-settings
 	system-files"
 always="session-keyring"
+outsiders="prlimit-outsider nice-outsider ioprio-outsider affinity-outsider oom-outsider"
 documented="$always around-other-step around-action"
 not_yet="around-docker around-service docker-socket podman-socket session-bus user-manager tmux-socket other-socket descriptor"
 
@@ -75,6 +76,17 @@ strict() {
 	verdict blocked append hard-link around-append script late-rename rename-grandparent
 }
 
+landlock() {
+	"$LEGGUARD" run --isolation landlock -- true 2>"$work/stderr" || skip "no Landlock: $(head -n 1 "$work/stderr")"
+	battery --isolation landlock
+	none "not tried"
+	same "$(attacks THROUGH)" ""
+	only_documented "$always $outsiders utimes inode-flags user-keyring docker-socket podman-socket session-bus user-manager
+		tmux-socket other-socket descriptor"
+	verdict blocked append truncate rename-parent exchange-parent dirfd-rename around-append signal-all late-writer script
+	verdict repaired chmod chmod-ancestors
+}
+
 # Started as root, the decoys are the user's.
 as_other_user() {
 	battery --only append,hard-link,around-append,rename-parent,ptrace-outsider,ptrace-pid1,signal-all,set-uid \
@@ -89,7 +101,7 @@ share_pid() {
 	battery --share-pid
 	none "not tried"
 	nothing_through
-	only_documented "$documented prlimit-outsider nice-outsider ioprio-outsider affinity-outsider oom-outsider"
+	only_documented "$documented $outsiders"
 	verdict blocked ptrace-outsider signal-outsider signal-all stop-launcher late-daemon
 }
 
@@ -189,6 +201,7 @@ scenario_slow "no attack gets through the default view but those that the README
 scenario_slow "nor with --share-pid" share_pid
 scenario_slow "nor with --pin, under which names hold as well" pinned
 scenario_slow "nor with --writable" strict
+scenario_slow "nor with --isolation landlock" landlock
 scenario_as_root "nor with --user, started as root" as_other_user
 scenario_slow "without a wrapper every attack gets through but those that the kernel stops" without_a_wrapper
 scenario_slow "the battery finds the ways around a plain bubblewrap" bubblewrap
