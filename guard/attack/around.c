@@ -227,9 +227,9 @@ static const struct attack list[] = {
     {"around-event", "append to event.json", HELD, event, 0, NULL, NULL},
     {"around-action", "append to the code of an action", PIN, action, 0, NULL, ""},
     {"around-docker", "order a container at docker.sock", PIN, docker, ATTACK_OUTSIDER, NULL,
-	"landlock"},
+	""},
     {"around-service", "order something at another socket", PIN, service, ATTACK_OUTSIDER, NULL,
-	"landlock"},
+	""},
 };
 
 const struct attack_group attack_around = {"around",
