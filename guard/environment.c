@@ -1,6 +1,8 @@
 /* The leg's environment. See environment.h. */
 #include "guard/environment.h"
 
+#include "bindmount/cleanup.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -159,6 +161,41 @@ environment_set(char ***env, const char *name, const char *value)
 	n = remove_name(made, n, name);
 	made[n] = entry;
 	made[n + 1] = NULL;
+	return 0;
+}
+
+static bool
+is_blank(const char *value)
+{
+	return value == NULL || value[strspn(value, " \t\r\n\v\f")] == '\0';
+}
+
+int
+environment_exactly_one(char **env, const char *names, struct error *e)
+{
+	AUTO_FREE char *copy = strdup(names);
+	const char *found = NULL;
+	size_t n = 0;
+	char *rest;
+
+	while (env[n] != NULL)
+		n++;
+	if (copy == NULL)
+		return error_set(e, errno, NULL, "can't make the leg's environment");
+	for (char *name = strtok_r(copy, ",", &rest); name != NULL;
+	     name = strtok_r(NULL, ",", &rest)) {
+		if (is_blank(environment_get(env, name))) {
+			n = remove_name(env, n, name);
+		} else if (found != NULL && strcmp(found, name) != 0) {
+			return error_set(e, 0, "leave all but one of them unset",
+			    "--exactly-one-env: %s and %s are both set", found, name);
+		} else {
+			found = name;
+		}
+	}
+	if (found == NULL)
+		return error_set(
+		    e, 0, "set one of them", "--exactly-one-env: none of %s is set", names);
 	return 0;
 }
 

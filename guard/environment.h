@@ -27,6 +27,12 @@ char **environment_change(
 /* Give name a value, in place of all that it has in *env, which may move. -1: errno ENOMEM. */
 int environment_set(char ***env, const char *name, const char *value);
 
+/*
+ * Refuse unless exactly one of the variables in names ("A,B") has a value in env that is more than blanks; the others are
+ * removed from it. Messages name variables, never values.
+ */
+int environment_exactly_one(char **env, const char *names, struct error *e);
+
 void environment_free(char **env);
 
 /* The value of name in env, or NULL if it is not there or empty. */

@@ -8,6 +8,7 @@
 #include "guard/attack/leg.h"
 #include "guard/bounded.h"
 #include "guard/doctor.h"
+#include "guard/judge.h"
 #include "guard/notes.h"
 #include "guard/options.h"
 #include "guard/outcome.h"
@@ -89,6 +90,7 @@ static const struct {
 	    char **text, int *status, struct error *e);
 } commands[] = {
     {"attack", battery_run},
+    {"classify", judge_command},
     {"doctor", doctor},
     {"parse", parse_command},
 };

@@ -62,6 +62,8 @@ static const struct option options[] = {
     {"--setenv", 0, true, "NAME=VALUE", value_setenv, 0},
     {"--unset", 'u', true, "NAME", value_unset, 0},
     {"--clear-env", 'i', true, NULL, NULL, FIELD(clear_env)},
+    {"--managed-settings", 0, false, "FILE", value_managed_settings, 0},
+    {"--exactly-one-env", 0, false, "NAMES", value_exactly_one_env, 0},
     {"--keep-env", 0, true, "NAME", NULL, FIELD(keep_env)},
     {"--on-tamper", 0, false, "ACTION", value_on_tamper, 0},
     {"--on-survivors", 0, false, "ACTION", value_on_survivors, 0},
@@ -69,6 +71,7 @@ static const struct option options[] = {
     {"--status-fd", 0, false, "N", value_status_fd, 0},
     {"--dry-run", 'n', true, NULL, NULL, FIELD(dry_run)},
     {"--quiet", 'q', true, NULL, NULL, FIELD(quiet)},
+    {"--classify", 0, false, "FORMAT", value_classify, 0},
     {"--exit-class", 0, true, "CODE=CLASS", value_exit_class, 0},
     {"--help", 0, true, NULL, NULL, FIELD(help)},
     {"--version", 0, true, NULL, NULL, FIELD(version)},
@@ -262,6 +265,10 @@ check_whole(const struct options *o, struct error *e)
 		    "--pin: with --writable nothing above a guarded file can be renamed anyway");
 	if (o->user != NULL && o->root_leg)
 		return error_set(e, 0, "keep --user", "--user and --root-leg are both given");
+	for (size_t i = 0; o->classify && i < 256; i++)
+		if (o->exit_class_set[i])
+			return error_set(e, 0, "leave out one of the two",
+			    "--classify and --exit-class are both given");
 	if (check_tier(o, e) != 0 || check_imports(o, e) != 0)
 		return -1;
 	if (o->cgroup != NULL && !o->share_pid && o->isolation == ISOLATION_NAMESPACE)

@@ -74,14 +74,17 @@ struct options {
 	const char *directory; /* -C, or NULL */
 	struct env_change *env;
 	size_t n_env;
-	bool clear_env;             /* -i: applied before the changes in env */
-	struct words keep_env;      /* --keep-env NAME: not removed as dangerous */
-	bool keep_status_on_tamper; /* --on-tamper=keep-status */
-	bool fail_on_survivors;     /* --on-survivors=fail */
-	const char *status_path;    /* --status, or NULL */
-	int status_fd;              /* --status-fd, or -1 */
+	bool clear_env;               /* -i: applied before the changes in env */
+	const char *managed_settings; /* --managed-settings, or NULL */
+	const char *exactly_one_env;  /* --exactly-one-env, or NULL: names with commas between */
+	struct words keep_env;        /* --keep-env NAME: not removed as dangerous */
+	bool keep_status_on_tamper;   /* --on-tamper=keep-status */
+	bool fail_on_survivors;       /* --on-survivors=fail */
+	const char *status_path;      /* --status, or NULL */
+	int status_fd;                /* --status-fd, or -1 */
 	bool dry_run;
 	bool quiet;
+	bool classify;            /* --classify claude-json */
 	bool exit_class_set[256]; /* --exit-class CODE=CLASS */
 	enum lane exit_class[256];
 	bool help; /* --help or --version was given: nothing else counts */

@@ -37,6 +37,7 @@ outcome_free(struct outcome *o)
 	leftovers_free(&o->leftovers);
 	processes_free(&o->swept);
 	importing_free(&o->importing);
+	classify_free(&o->classifier);
 	for (size_t i = 0; i < sizeof o->output / sizeof o->output[0]; i++)
 		tail_free(&o->output[i]);
 	free(o->brought_out.where);

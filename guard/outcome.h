@@ -4,6 +4,7 @@
 
 #include "bindmount/error.h"
 #include "guard/bringout.h"
+#include "guard/classify.h"
 #include "guard/findings.h"
 #include "guard/import.h"
 #include "guard/lane.h"
@@ -72,8 +73,10 @@ struct outcome {
 	bool held; /* the guarded files had leases, the directories above them were watched */
 	bool keeps_output;     /* asked for: the end of the leg's stdout and stderr */
 	struct tail output[2]; /* if it was; stderr's is empty where both are one pipe */
-	bool has_decoys;       /* then: */
-	int decoys;            /* on the copies that the leg had, see decoy_put_all(); run()'s */
+	bool classifies;       /* asked for: stdout is only read, for the class */
+	struct classifier classifier;
+	bool has_decoys; /* then: */
+	int decoys;      /* on the copies that the leg had, see decoy_put_all(); run()'s */
 	struct importing importing; /* what became of --import */
 	bool neutralizes; /* asked for: workflow commands in the leg's output are made inert */
 	struct neutralizer neutralizer[2]; /* of stdout and stderr; their counts */

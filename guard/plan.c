@@ -9,6 +9,7 @@
 #include "guard/doorvars.h"
 #include "guard/environment.h"
 #include "guard/grammar.h"
+#include "guard/managed.h"
 #include "guard/hide.h"
 #include "guard/machine.h"
 
@@ -202,6 +203,12 @@ plan_make(struct plan *p, char *const *env, struct error *e)
 	    environment_dangerous(&p->removed_env, env, o, e) != 0)
 		return -1;
 	if (plan_environment(p, env, e) != 0)
+		return -1;
+	if (o->exactly_one_env != NULL &&
+	    environment_exactly_one(p->leg_env, o->exactly_one_env, e) != 0)
+		return -1;
+	if (o->managed_settings != NULL &&
+	    managed_check(o->managed_settings, &p->view.read_only, e) != 0)
 		return -1;
 	p->neutralizes = neutralizes(o, env);
 	return 0;

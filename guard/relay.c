@@ -73,6 +73,23 @@ relay_open(struct relay *r, int to, struct error *e)
 	return 0;
 }
 
+int
+relay_open_to_read(struct relay *r, struct classifier *classifier, struct error *e)
+{
+	int ends[2];
+
+	*r = (struct relay){
+	    .from = -1, .leg_end = -1, .to = -1, .stage = {-1, -1}, .classifier = classifier};
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+		return error_set(e, errno, NULL, "can't make sockets for the leg's output");
+	r->from = ends[0];
+	r->leg_end = ends[1];
+	/* Only one way: the leg gets nothing to read there. */
+	if (fcntl(r->from, F_SETFL, O_NONBLOCK) != 0 || shutdown(r->from, SHUT_WR) != 0)
+		return error_set(e, errno, NULL, "can't set up sockets for the leg's output");
+	return 0;
+}
+
 void
 relay_started(struct relay *r)
 {
@@ -85,7 +102,7 @@ relay_poll(const struct relay *r, struct pollfd p[2])
 	if (r->from < 0)
 		return 0;
 	p[0] = (struct pollfd){.fd = r->from, .events = POLLIN};
-	if (r->discard)
+	if (r->discard || r->classifier != NULL)
 		return 1;
 	if (r->wants_room) {
 		p[0] = (struct pollfd){.fd = r->to, .events = POLLOUT};
@@ -308,6 +325,28 @@ at_limit(struct relay *r)
 	return finish(r) == 0 ? end(r) : stuck(r);
 }
 
+/* Nothing of it goes anywhere else. */
+static enum relay_result
+read_on(struct relay *r, uint64_t *left)
+{
+	char buffer[16 * 1024];
+
+	for (int i = 0; i < ROUNDS; i++) {
+		ssize_t n;
+
+		if (*left == 0)
+			return at_limit(r);
+		n = read(r->from, buffer, *left < sizeof buffer ? (size_t)*left : sizeof buffer);
+		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+			return end(r);
+		if (n < 0)
+			return RELAY_AGAIN;
+		classify_feed(r->classifier, buffer, (size_t)n);
+		*left -= (uint64_t)n;
+	}
+	return RELAY_AGAIN;
+}
+
 enum relay_result
 relay_pump(struct relay *r, uint64_t *left)
 {
@@ -315,6 +354,8 @@ relay_pump(struct relay *r, uint64_t *left)
 		return RELAY_END;
 	if (r->discard)
 		return drop(r);
+	if (r->classifier != NULL)
+		return read_on(r, left);
 	r->wants_room = false;
 	for (int i = 0; i < ROUNDS; i++) {
 		size_t limit = *left < RELAY_PIPE_BYTES ? (size_t)*left : RELAY_PIPE_BYTES;

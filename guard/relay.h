@@ -10,6 +10,7 @@
 #define GUARD_RELAY_H
 
 #include "bindmount/error.h"
+#include "guard/classify.h"
 #include "guard/neutralize.h"
 #include "guard/tail.h"
 
@@ -35,8 +36,10 @@ struct relay {
 	struct tail *tail; /* gets the end of what passes, unless NULL; the caller's */
 	struct neutralizer
 	    *neutralizer; /* what passes goes through it, unless NULL; the caller's */
-	char *raw;        /* what goes into it; owned */
-	bool finished;    /* it has been told of the end */
+	struct classifier
+	    *classifier; /* reads it all, and nothing is passed on; unless NULL; the caller's */
+	char *raw;       /* what goes into it; owned */
+	bool finished;   /* it has been told of the end */
 	int stage
 	    [2]; /* a pipe of our own, where writing to `to` would block and splicing does not */
 	size_t staged;
@@ -51,6 +54,12 @@ enum relay_result {
 
 /* Make the pipe for output that goes to descriptor `to`. */
 int relay_open(struct relay *r, int to, struct error *e);
+
+/*
+ * Likewise for output that is only read: a pair of sockets instead of a pipe, since nobody can open a socket anew through
+ * /proc/PID/fd, to write into it or to read what is in it (proc(5)).
+ */
+int relay_open_to_read(struct relay *r, struct classifier *classifier, struct error *e);
 
 /* The leg has its end now: close ours of it. */
 void relay_started(struct relay *r);

@@ -339,6 +339,7 @@ run_leg(struct job *j, struct error *e)
 	j->out->landlock_abi = j->plan.landlock_abi;
 	j->out->truncation_denied = j->plan.truncation_denied;
 	j->out->limits = j->options->limits;
+	j->out->classifies = j->options->classify;
 	j->out->neutralizes = j->plan.neutralizes;
 	j->out->keeps_output =
 	    j->options->isolation != ISOLATION_NONE && (!j->options->quiet || j->status.fd >= 0);
@@ -403,6 +404,8 @@ decide(const struct job *j)
 	out->tampered = facts.tampered;
 	out->exit_status = leg_status(out);
 	classified = out->exit_status == 0 ? LANE_OK : LANE_ERROR;
+	if (!out->guard_origin && o->classify)
+		classified = classify_end(&out->classifier, out->wait_status);
 	if (!out->guard_origin && o->exit_class_set[out->exit_status])
 		classified = o->exit_class[out->exit_status];
 	out->lane = lane_decide(&facts, classified);

@@ -152,12 +152,11 @@ leftovers(const struct leftovers *l)
 	for (size_t i = 0; list != NULL && i < l->count; i++) {
 		const struct leftover *one = &l->list[i];
 
-		list = append(
-		    list, json_pack("{s:o, s:s, s:s}", "path", untrusted(one->path), "what",
-			      leftover_text(one->kind), "when",
-			      one->kind == LEFTOVER_CHANGED ? "during"
-			      : one->before                 ? "before"
-							    : "after"));
+		list = append(list, json_pack("{s:o, s:s, s:s}", "path", untrusted(one->path),
+					"what", leftover_text(one->kind), "when",
+					one->kind == LEFTOVER_CHANGED ? "during"
+					: one->before                 ? "before"
+								      : "after"));
 	}
 	return list;
 }
@@ -213,6 +212,27 @@ imports(const struct importing *all)
 				     "name", untrusted(one->name), "refused", one->why));
 	}
 	return list;
+}
+
+static json_t *
+integer_or_null(bool has, long long number)
+{
+	return has ? json_integer((json_int_t)number) : json_null();
+}
+
+/* Fixed fields only: the rest is the model's text. */
+static json_t *
+result_or_null(const struct outcome *o)
+{
+	const struct classify_result *r = &o->classifier.result;
+
+	if (!o->classifies || !r->found)
+		return json_null();
+	return json_pack("{s:s, s:b, s:o, s:o, s:o, s:o}", "subtype", r->subtype, "is_error",
+	    r->is_error, "api_error_status", integer_or_null(r->has_status, r->api_error_status),
+	    "num_turns", integer_or_null(r->has_num_turns, r->num_turns), "duration_ms",
+	    integer_or_null(r->has_duration, r->duration_ms), "total_cost_usd",
+	    r->has_cost ? json_real(r->total_cost_usd) : json_null());
 }
 
 /*
@@ -281,7 +301,7 @@ doors(const struct outcome *o)
 static json_t *
 result_keys(const struct outcome *o)
 {
-	return json_pack("{s:s, s:i, s:s, s:i, s:s, s:o, s:o, s:o, s:b, s:b, s:s?}",
+	return json_pack("{s:s, s:i, s:s, s:i, s:s, s:o, s:o, s:o, s:b, s:b, s:s?, s:o}",
 	    "version", LEGGUARD_VERSION,
 	    "schema", SCHEMA,
 	    "class", lane_name(o->lane),
@@ -292,7 +312,8 @@ result_keys(const struct outcome *o)
 	    "cancelled", signal_or_null(o->cancel_signal),
 	    "timed_out", o->timed_out,
 	    "overflowed", o->overflowed,
-	    "hint", o->hint);
+	    "hint", o->hint,
+	    "result", result_or_null(o));
 }
 
 static json_t *

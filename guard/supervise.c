@@ -379,11 +379,15 @@ listen_to(struct watch *w, size_t i)
 static int
 open_relays(struct watch *w, struct leg_plan *plan)
 {
-	if (relay_open(&w->relay[0], STDOUT_FILENO, w->e) != 0)
+	bool classifies = w->out->classifies;
+
+	if ((classifies ? relay_open_to_read(&w->relay[0], &w->out->classifier, w->e)
+			: relay_open(&w->relay[0], STDOUT_FILENO, w->e)) != 0)
 		return -1;
-	listen_to(w, 0);
+	if (!classifies)
+		listen_to(w, 0);
 	plan->output[0] = plan->output[1] = w->relay[0].leg_end;
-	if (are_one_file(STDOUT_FILENO, STDERR_FILENO))
+	if (!classifies && are_one_file(STDOUT_FILENO, STDERR_FILENO))
 		return 0;
 	if (relay_open(&w->relay[1], STDERR_FILENO, w->e) != 0)
 		return -1;

@@ -275,6 +275,38 @@ value_exit_class(struct options *o, const char *value, struct error *e)
 }
 
 int
+value_classify(struct options *o, const char *value, struct error *e)
+{
+	o->classify = strcmp(value, "claude-json") == 0;
+	return o->classify ? 0
+	                   : error_set(e, 0, "use claude-json", "--classify %s is unknown", value);
+}
+
+int
+value_managed_settings(struct options *o, const char *value, struct error *e)
+{
+	o->managed_settings = value;
+	return check_not_empty("--managed-settings", "FILE", value, e);
+}
+
+/* Names as they can be given, one of them at least. */
+int
+value_exactly_one_env(struct options *o, const char *value, struct error *e)
+{
+	o->exactly_one_env = value;
+	for (const char *at = value;; at++) {
+		size_t n = strcspn(at, ",");
+
+		if (n == 0 || memchr(at, '=', n) != NULL)
+			return error_set(e, 0, "write --exactly-one-env NAME,NAME",
+			    "--exactly-one-env: a name is empty or has = in it");
+		at += n;
+		if (*at == '\0')
+			return 0;
+	}
+}
+
+int
 value_timeout(struct options *o, const char *value, struct error *e)
 {
 	if (limits_parse_duration(value, &o->limits.timeout) == 0)

@@ -72,7 +72,7 @@ a_clean_run_has_every_key(void **state)
 	    "leg", "exec_error", "cancelled", "timed_out", "overflowed", "isolation", "view",
 	    "confined", "landlock_abi", "landlock_scopes", "held", "promises", "doors", "protected",
 	    "removed_env", "proof", "survivors", "sweep", "tampered", "findings", "leftovers",
-	    "brought_out", "published", "error", "hint", "neutralized", "imports"};
+	    "brought_out", "published", "error", "hint", "neutralized", "imports", "result"};
 	const struct outcome o = {.leg_ended = true,
 	    .isolation = ISOLATION_NAMESPACE,
 	    .scopes = true,

@@ -1,0 +1,109 @@
+/* legguard classify. See judge.h. */
+#include "guard/judge.h"
+
+#include "bindmount/cleanup.h"
+#include "guard/classify.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bsd/stdlib.h>
+
+static const char usage[] = "write legguard classify FILE [--exit-status N] [--json]";
+
+struct judging {
+	const char *path;
+	int exit_status; /* -1: not given */
+	bool json;
+};
+
+static int
+read_arguments(struct judging *j, int argc, char **argv, struct error *e)
+{
+	const char *problem = NULL;
+
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--json") == 0) {
+			j->json = true;
+		} else if (strcmp(argv[i], "--exit-status") == 0 && argv[i + 1] != NULL) {
+			j->exit_status = (int)strtonum(argv[++i], 0, 255, &problem);
+			if (problem != NULL)
+				return error_set(
+				    e, 0, usage, "--exit-status %s is no exit status", argv[i]);
+		} else if ((argv[i][0] == '-' && argv[i][1] != '\0') || j->path != NULL) {
+			return error_set(e, 0, usage, "%s is not understood", argv[i]);
+		} else {
+			j->path = argv[i];
+		}
+	}
+	return j->path != NULL ? 0 : error_set(e, 0, usage, "no file given");
+}
+
+static int
+read_file(struct classifier *c, const char *path, struct error *e)
+{
+	static char buffer[64 * 1024];
+	AUTO_FD int opened = -1;
+	int fd = STDIN_FILENO;
+	ssize_t n;
+
+	if (strcmp(path, "-") != 0) {
+		fd = opened = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			return error_set(e, errno,
+			    "name a file that can be read, or - for standard input",
+			    "can't open %s", path);
+	}
+	while ((n = read(fd, buffer, sizeof buffer)) > 0)
+		classify_feed(c, buffer, (size_t)n);
+	return n < 0 ? error_set(e, errno, NULL, "can't read %s", path) : 0;
+}
+
+static int
+print(char **text, const struct classify_result *r, enum lane lane, bool json)
+{
+	size_t size;
+	FILE *out = open_memstream(text, &size);
+
+	if (out == NULL)
+		return -1;
+	if (!json)
+		fprintf(out, "%s\n", lane_name(lane));
+	else if (!r->found || lane == LANE_ERROR)
+		fprintf(out, "{\"class\":\"%s\"}\n", lane_name(lane));
+	else {
+		fprintf(out,
+		    "{\"class\":\"%s\",\"subtype\":\"%s\",\"is_error\":%s,\"api_error_status\":",
+		    lane_name(lane), r->subtype, r->is_error ? "true" : "false");
+		fprintf(out, r->has_status ? "%d}\n" : "null}\n", r->api_error_status);
+	}
+	return fclose(out);
+}
+
+int
+judge_command(int argc, char **argv, char *const *env, const struct startup *startup, char **text,
+    int *status, struct error *e)
+{
+	struct judging j = {.exit_status = -1};
+	struct classifier c = {0};
+	int result = -1;
+
+	(void)env;
+	(void)startup;
+	*status = 0;
+	if (read_arguments(&j, argc, argv, e) == 0 && read_file(&c, j.path, e) == 0) {
+		if (j.exit_status < 0)
+			j.exit_status = c.result.is_error ? 1 : 0;
+		/* As waitpid(2) has it for a process that ended by itself. */
+		result = print(text, &c.result, classify_end(&c, j.exit_status << 8), j.json);
+		if (result != 0)
+			error_set(e, ENOMEM, NULL, "can't print the class");
+	}
+	classify_free(&c);
+	return result;
+}

@@ -1,0 +1,142 @@
+# shellcheck shell=bash disable=SC2016,SC2034,SC2154,SC2164
+# One credential, one class: what the lane of a paid-for agent is decided by.
+
+result() {
+	printf '{"type":"result","subtype":"success","is_error":%s,"api_error_status":%s,"terminal_reason":"api_error","result":"%s","num_turns":2,"duration_ms":10,"total_cost_usd":0.5}\n' "$@"
+}
+
+classify() {
+	guard --classify claude-json --status "$work/status.json" -- "$@"
+}
+
+by_the_result() {
+	result true 400 "Credit balance is too low" >message
+	classify bash -c 'cat message; exit 1'
+	expect 1
+	same "$(output lane-class)" credit-stop
+	same "$(status_of result)" '{"subtype": "success", "is_error": true, "api_error_status": 400, "num_turns": 2, "duration_ms": 10, "total_cost_usd": 0.5}'
+	[[ ! -s $work/stdout ]] || fail "the message was passed on"
+	lacks "$work/status.json" "Credit balance"
+	result false null "the model says ::set-output name=x::y" >message
+	classify cat message
+	expect 0
+	same "$(output lane-class)" ok
+	[[ ! -s $work/stdout ]] || fail "the model's text was passed on"
+	classify bash -c 'echo "diagnostics" >&2; cat message'
+	has "$work/stderr" diagnostics
+}
+
+nothing_else_counts() {
+	result false null x >ok
+	result true 402 x >stop
+	local forged
+	for forged in 'cat ok ok' 'cat ok stop; exit 1' 'cat stop; cat ok' 'cat ok; echo x' 'echo x; cat ok' 'cat ok; exit 1' \
+		'cat stop' 'true' 'cat ok; kill -9 $$' 'head -c 30 ok' 'cat stop; kill -TERM $$'; do
+		: >"$GITHUB_OUTPUT"
+		classify bash -c "$forged"
+		same "$(output lane-class)" error "$forged"
+	done
+	: >"$GITHUB_OUTPUT"
+	guard --classify claude-json --timeout 1 -- bash -c 'cat ok; sleep 1000'
+	same "$(output lane-class)" timeout
+}
+
+# A child of the client can neither open its standard output anew, to write a second result or to read the first, nor
+# read from what it has inherited.
+out_of_a_childs_reach() {
+	result true 402 x >stop
+	classify python3 -c '
+import os, sys
+fd = "/proc/%d/fd/1" % os.getpid()
+for flags in (os.O_WRONLY, os.O_RDONLY, os.O_RDWR):
+    try:
+        os.close(os.open(fd, flags))
+        print("THROUGH", flags, file=sys.stderr)
+    except OSError as e:
+        print(e.strerror, file=sys.stderr)
+print("read:", os.read(1, 100), file=sys.stderr)
+os.write(1, open("stop", "rb").read())
+sys.exit(1)'
+	expect 1
+	lacks "$work/stderr" THROUGH
+	same "$(grep -c "No such device or address" "$work/stderr")" 3
+	has "$work/stderr" "read: b''"
+	same "$(output lane-class)" credit-stop
+}
+
+for_scripts() {
+	result true 429 x >message
+	same "$("$LEGGUARD" classify message)" rate-limit
+	same "$("$LEGGUARD" classify - --exit-status 1 <message)" rate-limit
+	same "$("$LEGGUARD" classify message --exit-status 0)" error
+	same "$("$LEGGUARD" classify message --json)" '{"class":"rate-limit","subtype":"success","is_error":true,"api_error_status":429}'
+	echo "nothing" >message
+	same "$("$LEGGUARD" classify message --json)" '{"class":"error"}'
+	! "$LEGGUARD" classify 2>/dev/null || fail "no file was accepted"
+}
+
+one_credential() {
+	local refusal_names
+	export KEY_A KEY_B
+	refusal_names="none of KEY_A,KEY_B is set" refused --exactly-one-env KEY_A,KEY_B
+	KEY_A='' KEY_B=$' \t\n' refusal_names="none of KEY_A,KEY_B is set" refused --exactly-one-env KEY_A,KEY_B
+	KEY_A=secret-1 KEY_B=secret-2 refusal_names="KEY_A and KEY_B are both set" refused --exactly-one-env KEY_A,KEY_B
+	lacks "$work/stderr" secret
+	KEY_A=secret-1 KEY_B=' ' guard --exactly-one-env KEY_A,KEY_B --status "$work/status.json" -- bash -c \
+		'echo "${KEY_A-unset} ${KEY_B-unset}"'
+	expect 0
+	same "$(cat "$work/stdout")" "secret-1 unset"
+	lacks "$work/status.json" secret
+	KEY_A=secret-1 guard --exactly-one-env KEY_A,KEY_B -u KEY_A --setenv KEY_B=b -- bash -c 'echo "${KEY_A-unset} $KEY_B"'
+	same "$(cat "$work/stdout")" "unset b"
+}
+
+# Whatever of this program the leg can see, the environment of it can't be read.
+credential_of_others() {
+	KEY_A=secret-1 guard -u KEY_A -- bash -c 'cat /proc/[0-9]*/environ | tr "\0" "\n" | grep -c secret-1; exit 0'
+	same "$(cat "$work/stdout")" 0
+	KEY_A=secret-1 guard --share-pid -u KEY_A -- bash -c 'for f in /proc/[0-9]*/environ; do
+		[[ $f == /proc/$$/environ ]] || tr "\0" "\n" <"$f"; done 2>/dev/null | grep -c secret-1; exit 0'
+	same "$(cat "$work/stdout")" 0
+}
+
+managed() {
+	local settings=$work/etc/settings.json refusal_names
+	under=("$LIB/as-runner" --)
+	chown -R "$TEST_UID:$TEST_UID" "$work"
+	chown 0:0 "$work"
+	mkdir -m 0755 "$work/etc"
+	echo '{"allowManagedHooksOnly": true}' >"$settings"
+	# The directories above a test's own belong to root, but everybody can write /tmp.
+	refusal_names="others than root can write a directory above" refused --managed-settings "$settings"
+	under=("$LIB/as-runner" "$work/etc:/etc/alternatives" --)
+	guard --managed-settings /etc/alternatives/settings.json -- bash -c 'echo x >/etc/alternatives/settings.json; exit 0'
+	expect 0
+	local content
+	for content in '{}' '{"allowManagedHooksOnly": false}' '{"allowManagedHooksOnly": 1}' '{"disableAllHooks": "true"}' '[]' '' \
+		'{"disableAllHooks": true, "disableAllHooks": true}' '{"disableAllHooks": true} x'; do
+		echo "$content" >"$settings"
+		refused --managed-settings /etc/alternatives/settings.json
+	done
+	echo '{"disableAllHooks": true}' >"$settings"
+	guard --managed-settings /etc/alternatives/settings.json -- true
+	expect 0
+	chmod 0666 "$settings"
+	refusal_names="others than root can write it" refused --managed-settings /etc/alternatives/settings.json
+	chmod 0644 "$settings"
+	chown "$TEST_UID" "$settings"
+	refusal_names="does not belong to root" refused --managed-settings /etc/alternatives/settings.json
+	chown 0 "$settings"
+	ln -s settings.json "$work/etc/link"
+	refused --managed-settings /etc/alternatives/link
+	refused --managed-settings /etc/alternatives
+	refusal_names="no absolute path" refused --managed-settings settings.json
+}
+
+scenario "the class is that of the result, and the leg's text goes nowhere" by_the_result
+scenario "without exactly one result that agrees with the exit status the class is error" nothing_else_counts
+scenario "a child of the client can't take or add a result" out_of_a_childs_reach
+scenario "classify does the same for scripts" for_scripts
+scenario "exactly one credential is there, or nothing runs" one_credential
+scenario "no environment of the launcher's can be read" credential_of_others
+scenario_as_root "managed settings are root's, shut hooks out, and can't be written" managed
