@@ -7,15 +7,12 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-/* The mount in which path lies for a process that looks it up now. */
-static const struct mount_entry *
-mount_of(const struct mountinfo *m, const char *path, struct stat *st)
+const struct mount_entry *
+alias_home(const struct mountinfo *m, const char *path)
 {
 	struct statx stx;
 
-	if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_MNT_ID, &stx) !=
-		0 ||
-	    lstat(path, st) != 0)
+	if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_MNT_ID, &stx) != 0)
 		return NULL;
 	errno = ENOSYS;
 	if ((stx.stx_mask & STATX_MNT_ID) == 0)
@@ -32,7 +29,7 @@ alias_add(
     struct view_paths *v, const struct mountinfo *m, const struct view_path *p, struct error *e)
 {
 	struct stat st;
-	const struct mount_entry *home = mount_of(m, p->path, &st);
+	const struct mount_entry *home = alias_home(m, p->path);
 	size_t first = v->count;
 
 	if (home == NULL && view_path_is_gone(p))
@@ -51,7 +48,7 @@ alias_add(
 				return error_set(e, errno, NULL, "can't name %s", p->path);
 			continue;
 		}
-		if (mount_of(m, alias, &st) == other &&
+		if (alias_home(m, alias) == other && stat(alias, &st) == 0 &&
 		    view_paths_add(v, alias, st.st_dev, st.st_ino) != 0)
 			return error_set(e, errno, NULL, "can't note %s", alias);
 	}

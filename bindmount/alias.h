@@ -11,6 +11,9 @@
 #include "bindmount/mountinfo.h"
 #include "bindmount/view.h"
 
+/* The mount of *m in which path lies for a process that looks it up now. NULL with errno. */
+const struct mount_entry *alias_home(const struct mountinfo *m, const char *path);
+
 /*
  * Add p and its names in all other mounts of *m, the caller's own as they are now, to *v. Where only a
  * part of what is below p is mounted, that part is added. A mount that can't be reached at its own point,

@@ -9,7 +9,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -122,16 +121,6 @@ pin(const struct view_path *p, size_t *left, struct error *e)
 	return bind_children(p, dir, top, left, e);
 }
 
-/* A directory's path is shorter than those of all that is in it. */
-static int
-by_length(const void *a, const void *b)
-{
-	size_t m = strlen(((const struct view_path *)a)->path);
-	size_t n = strlen(((const struct view_path *)b)->path);
-
-	return (m > n) - (m < n);
-}
-
 /* The name of a part of the directory is none of the directory itself. */
 static bool
 is_one_of(const struct view_path *p, const struct view_paths *dirs)
@@ -150,8 +139,7 @@ pin_all(const struct view_paths *dirs, const struct mountinfo *m, struct error *
 	int result = alias_add_all(&all, m, dirs, false, e);
 
 	/* From the top down: what a directory is covered with comes with its children as they are then. */
-	if (all.count > 0)
-		qsort(all.list, all.count, sizeof *all.list, by_length);
+	view_paths_sort(&all);
 	for (size_t i = 0; i < all.count && result == 0; i++)
 		if (is_one_of(&all.list[i], dirs))
 			result = pin(&all.list[i], &left, e);

@@ -6,6 +6,7 @@
  */
 #include "bindmount/strict.h"
 
+#include "bindmount/alias.h"
 #include "bindmount/cleanup.h"
 #include "bindmount/readonly.h"
 #include "bindmount/root.h"
@@ -312,27 +313,13 @@ strict_build(const struct view *view, struct error *e)
 	return result;
 }
 
-static const struct mount_entry *
-home_of(const struct mountinfo *m, const char *path)
-{
-	struct statx stx;
-
-	if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_MNT_ID, &stx) != 0)
-		return NULL;
-	for (size_t i = 0; i < m->count; i++)
-		if (m->list[i].id == (int)stx.stx_mnt_id)
-			return &m->list[i];
-	errno = ENOENT;
-	return NULL;
-}
-
 int
 strict_ways_in(
     struct view_paths *v, const struct view *view, const struct mountinfo *m, struct error *e)
 {
 	for (size_t i = 0; i < view->read_only.count; i++) {
 		const char *path = view->read_only.list[i].path;
-		const struct mount_entry *home = home_of(m, path);
+		const struct mount_entry *home = alias_home(m, path);
 
 		if (home == NULL && view_path_is_gone(&view->read_only.list[i]))
 			continue;

@@ -48,6 +48,22 @@ view_path_is_gone(const struct view_path *p)
 	return p->passing && lstat(p->path, &st) != 0 && errno == ENOENT;
 }
 
+static int
+by_length(const void *a, const void *b)
+{
+	size_t m = strlen(((const struct view_path *)a)->path);
+	size_t n = strlen(((const struct view_path *)b)->path);
+
+	return (m > n) - (m < n);
+}
+
+void
+view_paths_sort(struct view_paths *v)
+{
+	if (v->count > 0)
+		qsort(v->list, v->count, sizeof *v->list, by_length);
+}
+
 void
 view_paths_free(struct view_paths *v)
 {

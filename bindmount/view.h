@@ -30,6 +30,8 @@ struct view_paths {
 
 /* Add a copy of path, unless the same path is already there. -1: errno ENOMEM. */
 int view_paths_add(struct view_paths *v, const char *path, dev_t dev, ino_t ino);
+/* Shorter paths first, so that a directory comes before what is in it. */
+void view_paths_sort(struct view_paths *v);
 void view_paths_free(struct view_paths *v);
 /* True for a passing path that leads nowhere by now. */
 bool view_path_is_gone(const struct view_path *p);
@@ -68,13 +70,19 @@ struct view {
 };
 
 /*
- * Build the view. Mounts become private first; every path of read_only and each alias of it through
- * another mount of the same file system is read-only before the first process can see it, and checked
- * to lead to the same inode, and the pinned directories above, likewise, are pinned as pin.h says; then every path of hidden and each alias of it is masked, as mask.h says, so
- * that what is hidden in a read-only tree is gone, and what is kept of it is read-only; /proc is a fresh
- * one, left untouched so that a nested sandbox can mount its own; decoys are put in their places last of all mounts, and *decoys becomes the descriptor that decoy_put_all() gives, or -1 if there are none; last the working directory is entered by
- * path and checked. open_tree(2), mount_setattr(2) and move_mount(2) are used where the kernel and its
- * filters let them (Linux 5.12), else bind mounts that are remounted.
+ * Build the view, in this order:
+ * - all mounts become private;
+ * - what lies above: the pinned directories are pinned (pin.h), or the strict view is made (strict.h);
+ * - every path of read_only, and each alias of it through another mount of the same file system, is read-only
+ *   before the first process can see it, and checked to lead to the same inode;
+ * - every path of hidden and each alias of it is masked (mask.h), so that what is hidden in a read-only tree is
+ *   gone, and what is kept of it is read-only;
+ * - decoys are put in their places, and *decoys becomes the descriptor that decoy_put_all() gives, or -1;
+ * - /proc is a fresh one, left untouched so that a nested sandbox can mount its own;
+ * - other mounts of proc are covered (procs.h), and a root leg is confined (engine.h), where that is asked for;
+ * - the working directory is entered by path and checked.
+ * open_tree(2), mount_setattr(2) and move_mount(2) are used where the kernel and its filters let them (Linux
+ * 5.12), else bind mounts that are remounted; pinned directories and the strict view need them.
  */
 int view_build(const struct view *view, int *decoys, struct error *e);
 

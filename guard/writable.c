@@ -1,6 +1,7 @@
 /* See writable.h. */
 #include "guard/writable.h"
 
+#include "bindmount/alias.h"
 #include "bindmount/cleanup.h"
 #include "bindmount/mountinfo.h"
 #include "bindmount/strict.h"
@@ -45,20 +46,6 @@ add_named(struct plan *p, const char *name, struct error *e)
 	return 0;
 }
 
-static const struct mount_entry *
-mount_of(const struct mountinfo *m, const char *path)
-{
-	struct statx stx;
-
-	if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_MNT_ID, &stx) != 0)
-		return NULL;
-	for (size_t i = 0; i < m->count; i++)
-		if (m->list[i].id == (int)stx.stx_mnt_id)
-			return &m->list[i];
-	errno = ENOENT;
-	return NULL;
-}
-
 /* dir as it was named, against a name of what is read-only, path. */
 static int
 check_pair(const char *dir, const char *alias, const char *path, struct error *e)
@@ -78,7 +65,7 @@ check_pair(const char *dir, const char *alias, const char *path, struct error *e
 static int
 check_aliases(const char *dir, const char *path, const struct mountinfo *m, struct error *e)
 {
-	const struct mount_entry *home = mount_of(m, path);
+	const struct mount_entry *home = alias_home(m, path);
 
 	if (home == NULL)
 		return error_set(e, errno, NULL, "can't find the mount of %s", path);
@@ -197,22 +184,6 @@ plan_temp(struct view *v, const char *path, struct error *e)
 }
 
 static int
-by_length(const void *a, const void *b)
-{
-	size_t m = strlen(((const struct view_path *)a)->path);
-	size_t n = strlen(((const struct view_path *)b)->path);
-
-	return (m > n) - (m < n);
-}
-
-static void
-sort(struct view_paths *v)
-{
-	if (v->count > 0)
-		qsort(v->list, v->count, sizeof *v->list, by_length);
-}
-
-static int
 check_directory(const struct view *v, struct error *e)
 {
 	if (strict_is_private(v, v->cwd.path) && writable_look(v, v->cwd.path) == PLACE_WRITABLE &&
@@ -245,8 +216,8 @@ writable_plan(struct plan *p, const struct snapshot *s, char *const *env, struct
 	if (result != 0 || plan_temp(v, environment_get(env, "RUNNER_TEMP"), e) != 0 ||
 	    show_all(p, env, e) != 0 || check_directory(v, e) != 0)
 		return -1;
-	sort(&v->writable);
-	sort(&v->shown);
+	view_paths_sort(&v->writable);
+	view_paths_sort(&v->shown);
 	return 0;
 }
 

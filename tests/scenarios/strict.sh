@@ -338,6 +338,23 @@ failing_runs() {
 	under=()
 	kept
 }
+decoys_and_masks() {
+	outside_tmp
+	mkdir "$work/workspace/hidden"
+	echo secret >"$work/workspace/hidden/file"
+	local view
+	for view in --pin "--writable=$work/workspace"; do
+		guard "$view" --hide "$work/workspace/hidden" --file-commands decoy --import output:answer -- bash -euc '
+			echo answer=42 >>"$GITHUB_OUTPUT"
+			echo lane-class=credit-stop >>"$GITHUB_OUTPUT"
+			[[ -z $(ls -A hidden) ]]'
+		expect 0
+		kept
+		same "$(output answer)" 42
+		same "$(output lane-class)" ok
+	done
+	no_litter
+}
 temporary_directory() {
 	outside_tmp
 	TMPDIR=$(mktemp -d /tmp/legguard-runner.XXXXXX)
@@ -384,5 +401,6 @@ scenario "nothing is brought out onto something, nor through a link" collision
 scenario "a hundred thousand entries are brought out up to a bound, and none is lost" bounded
 scenario "a cancelled run brings nothing out, and says where it is" cancelled
 scenario "a run that fails or is refused leaves no private directory" failing_runs
+scenario "decoys and hidden paths are what they are in a pinned and in a strict view" decoys_and_masks
 scenario "a TMPDIR below /tmp is private with it, and works" temporary_directory
 scenario "--dry-run says what is writable, and warns what is read-only or not there" dry_run
