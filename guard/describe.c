@@ -87,6 +87,11 @@ describe_view(FILE *out, const struct plan *p)
 	costs_describe(out, p);
 	error_visible(text, sizeof text, p->view.cwd.path);
 	fprintf(out, "directory  %s\n", text);
+	if (p->leg.kind == IDENTITY_USER)
+		fprintf(out, "user       %u, group %u, no other groups\n", (unsigned)p->leg.uid,
+		    (unsigned)p->leg.gid);
+	else if (p->leg.kind == IDENTITY_ROOT)
+		fprintf(out, "user       root, with a container's capabilities at the most\n");
 	if (p->landlock_abi > 0)
 		describe_landlock(out, p);
 	else

@@ -98,6 +98,8 @@ by_name() {
 	same "$(cat "$work/stdout")" 34567
 	guard --user "$TEST_UID:34568" -- id -g
 	same "$(cat "$work/stdout")" 34568
+	guard --user leg-user -n -- id
+	has "$work/stdout" "user       $TEST_UID, group 34567, no other groups"
 	kept
 }
 environment() {
