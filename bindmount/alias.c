@@ -52,8 +52,10 @@ alias_add(
 		    view_paths_add(v, alias, st.st_dev, st.st_ino) != 0)
 			return error_set(e, errno, NULL, "can't note %s", alias);
 	}
-	for (size_t i = first; i < v->count; i++)
+	for (size_t i = first; i < v->count; i++) {
 		v->list[i].passing = p->passing;
+		v->list[i].stand_in = p->stand_in;
+	}
 	return 0;
 }
 

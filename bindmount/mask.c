@@ -202,6 +202,29 @@ mask_around(const struct masks *m, size_t index, int on)
 	return result;
 }
 
+/* 1 if something stands in for what `on` is open on, 0 if there is no such thing, -1 with errno. */
+static int
+put_stand_in(const struct view_path *hidden, int on)
+{
+	AUTO_FREE char *path = NULL;
+	struct stat st;
+
+	if (hidden->stand_in == NULL)
+		return 0;
+	if (asprintf(&path, "%s%s", hidden->path, hidden->stand_in) < 0) {
+		path = NULL;
+		return -1;
+	}
+	AUTO_FD int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -1;
+	if (fstat(fd, &st) != 0)
+		return -1;
+	if (S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode))
+		return 0;
+	return piece_put_back(fd, on) == 0 ? 1 : -1;
+}
+
 static int
 mask(const struct masks *m, size_t index, struct error *e)
 {
@@ -215,7 +238,12 @@ mask(const struct masks *m, size_t index, struct error *e)
 		return 0;
 	if (fd < 0 || fstat(fd, &st) != 0)
 		return error_set(e, errno, NULL, "can't open %s in the leg's view", path);
-	if (S_ISDIR(st.st_mode) && keeps_something(m, path))
+	result = S_ISDIR(st.st_mode) ? 0 : put_stand_in(m->list[index], fd);
+	if (result > 0)
+		return 0;
+	if (result < 0)
+		; /* said below */
+	else if (S_ISDIR(st.st_mode) && keeps_something(m, path))
 		result = mask_around(m, index, fd);
 	else
 		result = piece_put(m->root, S_ISDIR(st.st_mode) ? directory_piece : file_piece, fd);

@@ -8,7 +8,7 @@
 /*
  * Put a mask over each path of hidden: over a directory an empty one, over anything else an empty file of
  * mode 000. All masks are pieces of one tmpfs, mounted read-only, so nothing can be made in them and their
- * modes stay. A path of kept that lies below a hidden directory is bound to its old place in the mask.
+ * modes stay. What stands in for a hidden file, see view.h, is bound over it instead. A path of kept that lies below a hidden directory is bound to its old place in the mask.
  * What is hidden below something kept is masked after that. A path that leads nowhere any more is left
  * out.
  *

@@ -21,6 +21,8 @@ struct view_path {
 	ino_t ino;
 	bool
 	    passing; /* somebody may remove or replace it at any time: then what is there, if anything, will do */
+	const char *stand_in; /* of a hidden one: where path with this constant behind it leads to
+	                         something, that is seen in its place and not a mask; or NULL */
 };
 
 struct view_paths {

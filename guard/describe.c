@@ -4,6 +4,7 @@
 #include "bindmount/cleanup.h"
 #include "bindmount/landlock.h"
 #include "guard/costs.h"
+#include "guard/hide.h"
 #include "guard/environment.h"
 #include "guard/promises.h"
 
@@ -66,7 +67,10 @@ describe_view(FILE *out, const struct plan *p)
 	}
 	for (size_t i = 0; confined && i < p->view.hidden.count; i++) {
 		error_visible(text, sizeof text, p->view.hidden.list[i].path);
-		fprintf(out, "hide       %s (%s)\n", text, p->hidden_for.list[i]);
+		fprintf(out, "hide       %s (%s%s)\n", text, p->hidden_for.list[i],
+		    hide_is_movable(p, p->view.hidden.list[i].path)
+			? "; the leg could move it to get around that"
+			: "");
 	}
 	for (size_t i = 0; confined && i < p->view.kept.count; i++) {
 		error_visible(text, sizeof text, p->view.kept.list[i].path);

@@ -59,16 +59,27 @@ static const struct {
 
 static const char users[] = "/run/user";
 
-/* Agents in the user's directory: they hold keys and start nothing. gpg(1) makes sockets of its own there. */
+/*
+ * Agents in the user's directory that hold keys and start nothing. That of gpg is none of them: the service manager
+ * starts it when somebody connects, with what its configuration then says. Without it gpg(1) starts one of the
+ * leg's own.
+ */
 static const char *const agents[] = {
-    "gnupg", "keyring/ssh", "gcr/ssh", "openssh_agent", "ssh-agent", "ssh-agent.socket"};
+    "keyring/ssh", "gcr/ssh", "openssh_agent", "ssh-agent", "ssh-agent.socket"};
 
 /* They answer questions, or take lines for the log. */
 static const char *const open_places[] = {"/run/systemd/resolve", "/run/systemd/userdb",
     "/run/systemd/journal", "/run/nscd", "/var/run/nscd", "/run/nslcd", "/var/run/nslcd",
     "/run/avahi-daemon", "/var/lib/sss/pipes", "/run/samba/winbindd", "/dev/log"};
 static const char *const open_names[] = {
-    "S.gpg-agent", "S.gpg-agent.ssh", "S.gpg-agent.extra", "S.gpg-agent.browser", "S.keyboxd"};
+    "S.gpg-agent.ssh", "S.gpg-agent.extra", "S.gpg-agent.browser", "S.keyboxd"};
+
+/*
+ * Whoever speaks to this socket can have gpg-agent read its configuration again, which names a program to run. The
+ * agent's socket for use from other machines signs and decrypts as well, and refuses that.
+ */
+static const char gpg_agent[] = "S.gpg-agent", gpg_restricted[] = ".extra";
+static const char gpg[] = "the agent's restricted socket stands in for it, if there is one";
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
@@ -233,6 +244,8 @@ static int
 close_listener(struct closing *c, const char *path, const struct stat *st, struct error *e)
 {
 	AUTO_FREE char *real = NULL;
+	const char *name;
+	size_t count;
 
 	if (!S_ISSOCK(st->st_mode) || (st->st_uid != c->uid && st->st_uid != 0) ||
 	    (st->st_dev == c->agent.st_dev && st->st_ino == c->agent.st_ino))
@@ -242,7 +255,15 @@ close_listener(struct closing *c, const char *path, const struct stat *st, struc
 		return errno == ENOMEM ? no_memory(e) : 0;
 	if (doors_stays_open(real) || is_kept(c, real) || hide_above(c->plan, real) != NULL)
 		return 0;
-	return close_door(c, real, st->st_uid == 0 ? roots : callers, e);
+	name = strrchr(real, '/');
+	if (name == NULL || strcmp(name + 1, gpg_agent) != 0)
+		return close_door(c, real, st->st_uid == 0 ? roots : callers, e);
+	count = c->plan->view.hidden.count;
+	if (close_door(c, real, gpg, e) != 0)
+		return -1;
+	if (c->plan->view.hidden.count > count)
+		c->plan->view.hidden.list[count].stand_in = gpg_restricted;
+	return 0;
 }
 
 /*

@@ -64,6 +64,52 @@ hide_above(const struct plan *p, const char *path)
 	return NULL;
 }
 
+/* Whether uid may rename `entry` of the directory `dir`; of groups only the one that the leg is known to have counts. */
+static bool
+may_rename(const struct plan *p, const struct stat *dir, const struct stat *entry)
+{
+	bool owner = dir->st_uid == p->leg.uid;
+	bool writes = owner || (dir->st_mode & S_IWOTH) != 0 ||
+	              ((dir->st_mode & S_IWGRP) != 0 &&
+			  (dir->st_gid == p->leg.gid || p->leg.kind == IDENTITY_CALLER));
+
+	return writes && (owner || (dir->st_mode & S_ISVTX) == 0 || entry->st_uid == p->leg.uid);
+}
+
+/* In the strict view nothing can be moved but what is below the named directories. */
+static bool
+is_writable(const struct plan *p, const char *dir)
+{
+	const struct view_paths *writable = &p->view.writable;
+
+	for (size_t i = 0; i < writable->count; i++)
+		if (mountinfo_below(dir, writable->list[i].path))
+			return true;
+	return writable->count == 0;
+}
+
+bool
+hide_is_movable(const struct plan *p, const char *path)
+{
+	AUTO_FREE char *at = strdup(path);
+	struct stat dir, entry;
+	char *slash;
+
+	/* Upwards: each name, and the directory that it is in. */
+	if (at == NULL)
+		return true;
+	while ((slash = strrchr(at, '/')) != NULL && lstat(at, &entry) == 0) {
+		*slash = '\0';
+		if (lstat(slash == at ? "/" : at, &dir) != 0)
+			break;
+		if (may_rename(p, &dir, &entry) && is_writable(p, at))
+			return true;
+		if (slash == at)
+			break;
+	}
+	return false;
+}
+
 static int
 check(const struct plan *p, const char *path, const char *what, struct error *e)
 {

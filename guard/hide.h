@@ -6,6 +6,7 @@
 #include "guard/plan.h"
 #include "guard/snapshot.h"
 
+#include <stdbool.h>
 #include <sys/stat.h>
 
 /*
@@ -20,6 +21,13 @@ int hide_named(struct plan *p, struct error *e);
 
 /* The hidden path that path is or lies below without being kept, or NULL. */
 const char *hide_above(const struct plan *p, const char *path);
+
+/*
+ * True if the leg can move path, a hidden one, or a directory that it lies in, from a namespace that does not have
+ * the mask: then it can get around it, through a mount of its own of where that was moved to. By owners and
+ * modes as they are now.
+ */
+bool hide_is_movable(const struct plan *p, const char *path);
 
 /* With all paths noted and the names walked: refuse what would take a guarded file or the leg's directory. */
 int hide_check(const struct plan *p, const struct snapshot *s, struct error *e);

@@ -214,7 +214,7 @@ add(struct importing *all, const struct import *i, const char *value, size_t siz
 	if (i->name != NULL && (one.name = strdup(i->name)) == NULL)
 		return no_memory(e);
 	if (why == NULL)
-		one.value = strndup(value, size);
+		one.value = strndup(value != NULL ? value : "", size);
 	else
 		one.why = strdup(why);
 	list = reallocarray(all->list, all->count + 1, sizeof *list);

@@ -37,7 +37,7 @@ every_type() {
 		closed "$path"
 	done
 	guard -n -- true
-	has "$work/stdout" "hide       $work/s (somebody of the same user listens on it)"
+	has "$work/stdout" "hide       $work/s (somebody of the same user listens on it; the leg could move it to get around that)"
 	answers "${all[@]}"
 	kept
 }
@@ -96,6 +96,19 @@ in_namespaces() {
 	guard -- env GITHUB_OUTPUT="$work/s" "$LEGS/undo-mounts" "$work/s"
 	expect 0
 	answers "$work/s"
+}
+movable() {
+	mkdir -p "$work/a/d" "$work/b"
+	outside "$work/a/d/s"
+	local attack='mount --bind "$1/b" /mnt; mv "$1/a/d" "$1/b/d"; "$2" at "$1/b/d/s" /mnt/d/s'
+	# Where the directory can be moved the dry run says so, and the strict view shuts it.
+	guard -n -- true
+	has "$work/stdout" "$work/a/d/s (somebody of the same user listens on it; the leg could move it"
+	guard -n --writable "$work/b" -- true
+	has "$work/stdout" "$work/a/d/s (somebody of the same user listens on it)"
+	guard --writable "$work/b" -- unshare -Urm bash -c "$attack" - "$work" "$knock"
+	lacks "$work/stdout" THROUGH
+	answers "$work/a/d/s"
 }
 classic_calls() {
 	outside "$work/s"
@@ -213,6 +226,28 @@ gpg_agent() {
 	guard -- gpg --batch --no-autostart --clear-sign <<<text
 	expect 0
 	has "$work/stdout" "BEGIN PGP SIGNATURE"
+	# The configuration may name a program: nobody outside is made to read it.
+	guard -- bash -c 'printf "#!/bin/sh\nreadlink /proc/self/ns/pid >\"$1\"\n" >"$1.sh"; chmod 755 "$1.sh"
+		echo "pinentry-program $1.sh" >"$GNUPGHOME/gpg-agent.conf"
+		gpg-connect-agent --no-autostart reloadagent "GET_PASSPHRASE a b c d" killagent /bye' - "$work/pinentry"
+	same "$(grep -c "^ERR.*Forbidden" "$work/stdout")" 3
+	[[ ! -e $work/pinentry ]] || fail "the agent outside started a program"
+	gpg-connect-agent --no-autostart /bye
+	guard --allow-socket "$GNUPGHOME/S.gpg-agent" -- gpg-connect-agent --no-autostart reloadagent /bye
+	has "$work/stdout" OK
+}
+gpg_of_its_own() {
+	need gpg gpgconf gpg-agent
+	machine 'run=/run/user/$TEST_UID
+		place "$run"; chown -R "$TEST_UID" "$run"; chmod 700 "$run"
+		export HOME=$work/home XDG_RUNTIME_DIR=$run
+		"${user[@]}" gpg --batch -q --passphrase "" --quick-gen-key its@key default sign never >&2
+		[[ -S $run/gnupg/S.gpg-agent ]]
+		trap "\"\${user[@]}\" gpgconf --kill all" EXIT'
+	guard -- gpg --batch --clear-sign <<<text
+	expect 0
+	has "$work/stdout" "BEGIN PGP SIGNATURE"
+	has "$work/stderr" "left running: gpg-agent"
 }
 
 # The machine's own places, in a mount namespace where they are made up. SETUP runs in it as root, then the program
@@ -271,7 +306,7 @@ runtime_directory() {
 		: >"${SSH_AUTH_SOCK%/*}/new" || echo stopped; "$knock" at "$@"' - "${all[@]}"
 	expect 0
 	same "$(head -n 2 "$work/stdout")" "left:  $run/my-agent"$'\n'stopped
-	same "$(grep THROUGH "$work/stdout")" "$(printf 'THROUGH: %s\n' "$run"/{gnupg/S.gpg-agent,keyring/ssh,gcr/ssh,my-agent})"
+	same "$(grep THROUGH "$work/stdout")" "$(printf 'THROUGH: %s\n' "$run"/{keyring/ssh,gcr/ssh,my-agent})"
 	guard --allow-socket "$run/bus" -- bash -c 'echo "$DBUS_SESSION_BUS_ADDRESS"; "$knock" at "$@"' - "$run/bus" "$run/systemd/private"
 	same "$(cut -d: -f1,2 "$work/stdout")" "unix:path=$run/bus"$'\n'"THROUGH: $run/bus"$'\n'"stopped: $run/systemd/private"
 	guard --allow-socket "$run" -- "$knock" at "${all[@]}"
@@ -350,13 +385,15 @@ scenario "a socket that nobody listens on is left alone" no_listener
 scenario "a closed socket is closed by its other names, too" link_and_alias
 scenario "doors are closed with --share-pid, and left alone without confinement" tiers
 scenario "in nested namespaces and in bubblewrap a door stays closed" in_namespaces
+scenario "--dry-run says which doors the leg could move, and --writable keeps it from that" movable
 scenario "without the newer mount calls doors are closed, and kept open, all the same" classic_calls
 scenario "the status lists what is hidden" status_lists
 scenario "variables that point to a closed door are removed, others stay, --setenv wins" variables
 scenario_as_root "a session bus can't be reached" session_bus
 scenario "a tmux server can't be told to run anything" terminal
 scenario_as_root "an ssh-agent that SSH_AUTH_SOCK names can be used" ssh_agent
-scenario "a gpg-agent can be used" gpg_agent
+scenario "a gpg-agent can be used to sign, and can't be told to run anything" gpg_agent
+scenario_as_root "where the gpg-agent is closed with /run/user/UID, gpg signs with one of the leg's own" gpg_of_its_own
 scenario_as_root "docker, containerd, podman, snapd, the system bus and other sockets of root are closed" engines
 scenario_as_root "--allow-socket opens docker.sock" one_engine
 scenario_as_root "/run/user/UID is closed but for its agents" runtime_directory

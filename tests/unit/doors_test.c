@@ -147,11 +147,11 @@ what_only_answers_stays_open(void **state)
 	static const char *const open[] = {"/run/nscd/socket", "/var/run/nscd/socket", "/dev/log",
 	    "/run/systemd/journal/dev-log", "/run/systemd/resolve/io.systemd.Resolve",
 	    "/run/systemd/userdb/io.systemd.DynamicUser", "/var/lib/sss/pipes/private/pam",
-	    "/home/u/.gnupg/S.gpg-agent", "/x/S.gpg-agent.extra", "/x/S.keyboxd"};
-	static const char *const closed[] = {"/run/docker.sock", "/run/nscd2/socket",
-	    "/run/systemd/private", "/run/systemd/notify", "/run/systemd/io.systemd.Manager",
-	    "/run/dbus/system_bus_socket", "/x/S.dirmngr", "/x/S.gpg-agent.mine", "S.gpg-agent.d/x",
-	    "/tmp/tmux-1001/default", "/dev/logs", "/"};
+	    "/home/u/.gnupg/S.gpg-agent.ssh", "/x/S.gpg-agent.extra", "/x/S.keyboxd"};
+	static const char *const closed[] = {"/run/docker.sock", "/home/u/.gnupg/S.gpg-agent",
+	    "/run/nscd2/socket", "/run/systemd/private", "/run/systemd/notify",
+	    "/run/systemd/io.systemd.Manager", "/run/dbus/system_bus_socket", "/x/S.dirmngr",
+	    "/x/S.gpg-agent.mine", "S.gpg-agent.d/x", "/tmp/tmux-1001/default", "/dev/logs", "/"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof open / sizeof open[0]; i++)
