@@ -226,8 +226,7 @@ static const struct attack list[] = {
     {"around-script", "append to the step's script", HELD, script, 0, NULL, NULL},
     {"around-event", "append to event.json", HELD, event, 0, NULL, NULL},
     {"around-action", "append to the code of an action", PIN, action, 0, NULL, ""},
-    {"around-docker", "order a container at docker.sock", PIN, docker, ATTACK_OUTSIDER, NULL,
-	""},
+    {"around-docker", "order a container at docker.sock", PIN, docker, ATTACK_OUTSIDER, NULL, ""},
     {"around-service", "order something at another socket", PIN, service, ATTACK_OUTSIDER, NULL,
 	""},
 };

@@ -46,7 +46,8 @@ is_alive(const struct evidence *e)
 static bool
 was_reported(const struct evidence *e)
 {
-	return e->own && (e->status == EXIT_TAMPERED || strstr(e->errors, "tampered: ") != NULL);
+	return e->own && (e->status == EXIT_TAMPERED || e->status == EXIT_RESTORE ||
+			     strstr(e->errors, "tampered: ") != NULL);
 }
 
 static bool

@@ -113,9 +113,9 @@ table_print(FILE *out, const struct results *r)
 		group = one->group;
 		fprintf(out, "  %-20s  %-9s  %-9s %s%s\n", one->attack->name, tier_word, word(one),
 		    error_visible(text, sizeof text, one->verdict.detail),
-		    one->verdict.kind == VERDICT_REPAIRED && r->own
-			? one->verdict.reported ? " (reported)" : " (not reported)"
-			: "");
+		    !r->own || one->verdict.kind < VERDICT_REPAIRED ? ""
+		    : one->verdict.reported                         ? " (reported)"
+								    : " (not reported)");
 	}
 	fprintf(out, "\n%zu blocked, %zu repaired, %zu THROUGH", results_count(r, VERDICT_BLOCKED),
 	    results_count(r, VERDICT_REPAIRED), results_count(r, VERDICT_THROUGH));
