@@ -170,6 +170,9 @@ proc_cure(int errnum)
 	bool masked = false;
 	int saved = errno;
 
+	/* The masks' own mount may still be on it, where the fresh one was to be. It was to end anyway. */
+	if (access("/proc/self", F_OK) != 0)
+		(void)umount2("/proc", MNT_DETACH);
 	if (errnum == EPERM && mountinfo_read(&m) == 0) {
 		for (size_t i = 0; i < m.count; i++)
 			masked |= mountinfo_masks_proc(&m.list[i]);
