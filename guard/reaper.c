@@ -256,15 +256,19 @@ abandon(const struct state *s)
 }
 
 /* Wait for the launcher's word. Anything else than REQUEST_GO, its end above all, ends this process. */
-static void
-wait_for_go(const struct state *s)
+static int
+wait_for_go(const struct state *s, struct error *e)
 {
 	struct request request = {0};
+	ssize_t n;
 
-	while (recv(s->socket, &request, sizeof request, 0) < 0 && errno == EINTR)
+	while ((n = recv(s->socket, &request, sizeof request, 0)) < 0 && errno == EINTR)
 		continue;
+	if (n < 0)
+		return error_set(e, errno, NULL, "can't hear from the launcher");
 	if (request.kind != REQUEST_GO)
 		_exit(1);
+	return 0;
 }
 
 /* Set up the leg's surroundings and start it, or report why not and end. */
@@ -282,9 +286,8 @@ begin(struct state *s)
 		error_set(&failure.error, errno, NULL, "can't make a signalfd");
 		fail(s, &failure);
 	}
-	if (build(s, &failure.error) != 0)
+	if (build(s, &failure.error) != 0 || wait_for_go(s, &failure.error) != 0)
 		fail(s, &failure);
-	wait_for_go(s);
 	s->leg = leg_start(&s->plan, &failure);
 	if (s->leg < 0)
 		fail(s, &failure);
@@ -351,10 +354,14 @@ become_reaper(const struct leg_plan *plan, int socket)
 	int group = plan->cgroup >= 0 ? fcntl(plan->cgroup, F_DUPFD_CLOEXEC, END) : -1;
 
 	if (high < 0 || dup2(plan->output[0], STDOUT_FILENO) < 0 ||
-	    dup2(plan->output[1], STDERR_FILENO) < 0 || dup3(high, SOCKET, O_CLOEXEC) < 0)
-		_exit(1);
-	if (plan->cgroup >= 0 && (group < 0 || dup3(group, CGROUP, O_CLOEXEC) < 0))
-		_exit(1);
+	    dup2(plan->output[1], STDERR_FILENO) < 0 || dup3(high, SOCKET, O_CLOEXEC) < 0 ||
+	    (plan->cgroup >= 0 && (group < 0 || dup3(group, CGROUP, O_CLOEXEC) < 0))) {
+		struct leg_failure failure = {0};
+
+		s.socket = high >= 0 ? high : socket;
+		error_set(&failure.error, errno, NULL, "can't set up the reaper's descriptors");
+		fail(&s, &failure);
+	}
 	s.plan.cgroup = s.mine.cgroup = plan->cgroup >= 0 ? CGROUP : -1;
 	sys_close_from(plan->cgroup >= 0 ? END : CGROUP);
 	reaper_main(&s);
