@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -50,11 +51,29 @@ static const char *const cures[] = {
     [USERNS_LIMIT] = "there may be no more user namespaces here: raise the sysctls "
 		     "user.max_user_namespaces, user.max_mnt_namespaces and "
 		     "user.max_pid_namespaces, or choose --isolation landlock, or --isolation none",
+    [USERNS_PROFILE] =
+	"an AppArmor profile confines this program, see /proc/self/attr/current: let that have "
+	"\"userns,\", \"capability,\" and \"mount,\" (in a container choose --security-opt "
+	"apparmor=unconfined, a seccomp profile that lets clone, unshare and mount through, and an "
+	"unmasked /proc), or choose --isolation landlock, or --isolation none",
     [USERNS_FILTER] =
 	"this machine or container refuses unprivileged user namespaces: allow them "
 	"(in a container a seccomp profile that lets clone, unshare and mount "
 	"through, and an unmasked /proc), or choose --isolation landlock, or --isolation none",
 };
+
+/* By AppArmor, in a mode in which it refuses things. */
+static bool
+is_confined(void)
+{
+	char text[4096] = "";
+	AUTO_FD int fd = open("/proc/self/attr/apparmor/current", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		fd = open("/proc/self/attr/current", O_RDONLY | O_CLOEXEC);
+	return fd >= 0 && read(fd, text, sizeof text - 1) > 0 &&
+	       (strstr(text, " (enforce)") != NULL || strstr(text, " (kill)") != NULL);
+}
 
 static enum userns_obstacle
 find_obstacle(int errnum)
@@ -67,7 +86,7 @@ find_obstacle(int errnum)
 		return USERNS_SWITCH;
 	if (read_number("/proc/sys/user/max_user_namespaces") == 0)
 		return USERNS_LIMIT;
-	return USERNS_FILTER;
+	return is_confined() ? USERNS_PROFILE : USERNS_FILTER;
 }
 
 enum userns_obstacle

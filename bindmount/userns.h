@@ -19,6 +19,7 @@ enum userns_obstacle {
 	USERNS_APPARMOR, /* kernel.apparmor_restrict_unprivileged_userns, as on Ubuntu 24.04 */
 	USERNS_SWITCH,   /* kernel.unprivileged_userns_clone, a patch of Debian's */
 	USERNS_LIMIT,    /* user.max_user_namespaces and the like */
+	USERNS_PROFILE,  /* an AppArmor profile that confines this very program */
 	USERNS_FILTER, /* nothing that can be read off: a container's system call filter, as a rule */
 };
 

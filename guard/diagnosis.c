@@ -104,6 +104,7 @@ add_commands(struct fix *fix, const struct diagnosis *d)
 		    "sudo sysctl -w user.max_user_namespaces=10000 user.max_mnt_namespaces=10000 "
 		    "user.max_pid_namespaces=10000");
 		break;
+	case USERNS_PROFILE:
 	case USERNS_FILTER:
 		ADD_COMMAND(fix, d,
 		    "docker run --security-opt seccomp=unconfined --security-opt "

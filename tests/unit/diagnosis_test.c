@@ -95,6 +95,7 @@ each_obstacle_has_commands(void **state)
 	    [USERNS_APPARMOR] = "apparmor",
 	    [USERNS_SWITCH] = "kernel.unprivileged_userns_clone=1",
 	    [USERNS_LIMIT] = "user.max_user_namespaces=",
+	    [USERNS_PROFILE] = "apparmor=unconfined",
 	    [USERNS_FILTER] = "systempaths=unconfined",
 	};
 	struct fix *fixes = calloc(DIAGNOSIS_FIXES_MAX, sizeof *fixes);
