@@ -54,6 +54,40 @@ masked_proc_shared() {
 	[[ $(status_of proof) == subreaper || $(status_of proof) == cgroup ]] || fail "the proof is $(status_of proof)"
 }
 
+# Where nothing of that is to be had Landlock holds the files.
+landlock() {
+	local abi
+	abi=$(python3 -c 'import ctypes; print(ctypes.CDLL(None).syscall(444, None, 0, 1))')
+	((abi > 0)) || skip "this kernel has no Landlock, or it is off"
+	guard --isolation landlock --status "$work/status.json" -- "$LEGS/late-writer" "$work/workspace/result" "$work/workspace/alive"
+	expect 0
+	dead "$work/workspace/alive"
+	same "$(sort -u "$work/workspace/result")" EACCES
+	kept
+	same "$(output lane-class)" ok
+	same "$(status_of isolation)" landlock
+	same "$(status_of confined)" true
+	same "$(status_of promises.writes_denied)" true
+	same "$(status_of promises.names_held)" true
+	guard --isolation landlock --status "$work/status.json" -- "$LEGS/write-names" "$GITHUB_OUTPUT" "$GITHUB_ENV"
+	# Modes and times are no rights of Landlock's: they are put back.
+	expect 120
+	has "$work/stdout" "append to set_output_4f4c0d54-9d2c: Permission denied"
+	kept
+}
+docker_landlock() {
+	under=("$TOOLS/deny" docker-default)
+	landlock
+}
+no_user_namespaces_landlock() {
+	under=("$TOOLS/oddly" no-user-namespaces --)
+	landlock
+}
+masked_proc_landlock() {
+	masked
+	landlock
+}
+
 # Without isolation the leg writes, and what it wrote is gone afterwards; nothing else is claimed.
 unconfined() {
 	guard --isolation none --status "$work/status.json" -- bash -c 'echo lane-class=credit-stop >>"$GITHUB_OUTPUT"
@@ -86,5 +120,8 @@ scenario "where an engine lets namespaces through but no mount, a run is refused
 scenario "with user.max_user_namespaces=0 a run is refused, with the cure" no_user_namespaces
 scenario "where /proc is masked a run is refused, with the cure" masked_proc
 scenario "where /proc is masked --share-pid holds the files" masked_proc_shared
+scenario "under Docker's default seccomp profile --isolation landlock holds the files" docker_landlock
+scenario "with user.max_user_namespaces=0 --isolation landlock holds the files" no_user_namespaces_landlock
+scenario "where /proc is masked --isolation landlock holds the files" masked_proc_landlock
 scenario "under Docker's default seccomp profile --isolation none repairs, and says that it held nothing" docker_unconfined
 scenario "with user.max_user_namespaces=0 --isolation none repairs, and says that it held nothing" no_user_namespaces_unconfined
