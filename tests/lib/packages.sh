@@ -56,6 +56,9 @@ packages_want_tests() {
 	packages_want shellcheck shellcheck
 	packages_want npm npm
 	packages_want node nodejs
+	packages_want qemu-system-x86_64 qemu-system-x86
+	packages_want mke2fs e2fsprogs
+	packages_want apparmor_parser apparmor
 	packages_want sudo sudo
 	packages_want ping iputils-ping
 	packages_want getcap libcap2-bin

@@ -236,9 +236,14 @@ kill_does_nothing() {
 
 # Few numbers, and two who take them: the leg, and somebody outside who must not be hit.
 pid_reuse() {
-	unshare --pid --fork --mount-proc sh -c 'echo 400 >/proc/sys/kernel/pid_max' 2>/dev/null ||
+	local machines
+	machines=$(</proc/sys/kernel/pid_max)
+	unshare --pid --fork --mount-proc sh -c 'echo 30000 >/proc/sys/kernel/pid_max' 2>/dev/null ||
 		skip "no pid namespace with a pid_max of its own here"
-	[[ $(</proc/sys/kernel/pid_max) != 400 ]] || fail "it was the machine's pid_max"
+	if [[ $(</proc/sys/kernel/pid_max) != "$machines" ]]; then
+		echo "$machines" >/proc/sys/kernel/pid_max
+		skip "pid_max is the machine's before Linux 6.14"
+	fi
 	mkfifo "$work/begun"
 	touch "$work/status.json"
 	hand_over
