@@ -31,7 +31,7 @@ agrees() {
 	kept unpublished
 	[[ $(((run != 0))) == "$1" ]] || fail "a run ended with $run"
 	doctor
-	[[ $status == "$1" ]] || fail "a run ended with $run, doctor with $status"
+	[[ $status == "$1" ]] || fail "a run ended with $run, doctor with $status: $(grep MISSING "$work/table")"
 	[[ ! -s $work/stderr ]] || fail "it wrote to stderr"
 	same "$(grep -c '^  MISSING' "$work/table" | sed 's/^[1-9].*/some/')" "$([[ $1 == 0 ]] && echo 0 || echo some)" "red lines"
 	same "$(said default_works)" "$([[ $1 == 0 ]] && echo true || echo false)"
