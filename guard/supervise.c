@@ -300,8 +300,9 @@ drained(struct watch *w, bool proven)
 }
 
 /*
- * The group is empty, and it says something: the leg's view does not let it leave, or the reaper has seen
- * the end of every descendant as well.
+ * The group is empty, and the reaper has seen the end of every descendant. One without the other is no proof: the leg can
+ * leave the group, even where its view has it read-only (clone3(2) with CLONE_INTO_CGROUP writes no file), and a reaper
+ * that was killed has seen nothing.
  */
 static bool
 group_is_empty(const struct watch *w, const struct leg_plan *plan)
@@ -309,8 +310,7 @@ group_is_empty(const struct watch *w, const struct leg_plan *plan)
 	if (plan->cgroup < 0)
 		return false;
 	(void)cgroup_kill(plan->cgroup); /* done already, unless the reaper was killed */
-	return cgroup_wait_empty(plan->cgroup, life_last_grace(w->life)) &&
-	       (plan->confined || w->all_dead);
+	return cgroup_wait_empty(plan->cgroup, life_last_grace(w->life)) && w->all_dead;
 }
 
 /*

@@ -104,6 +104,33 @@ deep() {
 	proven cgroup
 }
 
+# Nor does it help to leave the group, which a read-only view of it does not prevent.
+delegated_outside() { delegated outside; }
+outside() {
+	in_tier cgroup
+	guard --status "$work/status.json" "${options[@]}" --sweep off -- bash -c \
+		'exec 9<>"$1"; flock -s 9; exec "$2" "$3"' - "$work/alive" "$LEGS/leave-cgroup" "$group"
+	expect 0
+	same "$(cat "$work/stdout")" left
+	dead "$work/alive"
+	proven cgroup
+}
+
+# An empty group is no proof without the reaper's word.
+delegated_unproven() { delegated reaper_gone; }
+reaper_gone() {
+	mkfifo -m 0666 "$work/started"
+	in_tier cgroup
+	launch --sweep off --status "$work/status.json" "${options[@]}" -- bash -c \
+		'exec 9<>"$1"; flock -s 9; "$4" "$5"; echo $$ >"$3"; echo >"$2"; sleep 1000' - \
+		"$work/alive" "$work/started" "$work/leg" "$LEGS/leave-cgroup" "$group"
+	await "$work/started"
+	kill -KILL "$(child_of "$launcher" leg-reaper)"
+	finish
+	unproven
+	end_session "$(<"$work/leg")"
+}
+
 # A frozen process takes no SIGKILL before it is thawed, as one in uninterruptible sleep.
 freezer() {
 	freezer=/sys/fs/cgroup/freezer/legguard-test-$$
@@ -285,7 +312,9 @@ scenario "in every tier a process stopped under its tracer dies with the leg" tr
 scenario "in every tier a process without its first thread is alive, and dies with the leg" leaderless
 scenario_as_root "in a delegated cgroup all of that dies with the leg, by the cgroup's proof" delegated_styles
 scenario_as_root "in a delegated cgroup '&', nohup, setsid -f and a double fork die with the leg" delegated_four_ways
-scenario_as_root "the leg can't leave its cgroup, nor make one in it" delegated_deep
+scenario_as_root "the leg can't leave its cgroup by its files, nor make one in it" delegated_deep
+scenario_as_root "what leaves the cgroup by clone3 dies with the leg all the same" delegated_outside
+scenario_as_root "an empty cgroup is no proof if the reaper was killed" delegated_unproven
 scenario_as_root "an unconfined leg's process that takes no SIGKILL: 121, survivors, and all is restored" frozen_none
 scenario_as_root "with --share-pid a process that takes no SIGKILL: 121, survivors, and all is restored" frozen_share_pid
 scenario_as_root "in the namespace a process that takes no SIGKILL: 121, survivors, and all is restored" frozen_namespace
