@@ -149,24 +149,51 @@ the_exit_status_has_to_agree(void **state)
 	expect(API("402", "x"), EXITED(2), LANE_ERROR);
 }
 
+/* before, n times one character, after */
+static enum lane
+classify_padded(const char *before, char with, size_t n, const char *after)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	enum lane lane;
+
+	assert_non_null(out);
+	fputs(before, out);
+	for (size_t i = 0; i < n; i++)
+		putc(with, out);
+	fputs(after, out);
+	assert_int_equal(fclose(out), 0);
+	lane = classify(text, size, 0, 4096);
+	free(text);
+	return lane;
+}
+
 static void
 depth_and_size_are_bounded(void **state)
 {
-	size_t deep = 300, large = CLASSIFY_MESSAGE + 100;
-	char *text = malloc(large + 200);
-	int n;
+	static const char begin[] =
+	    "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"x\":";
+
+	char deep[256];
 
 	(void)state;
-	n = sprintf(text, "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"x\":");
-	memset(text + n, '[', deep);
-	memset(text + n + deep, ']', deep);
-	strcpy(text + n + 2 * deep, "}");
-	assert_int_equal(classify(text, strlen(text), 0, 4096), LANE_ERROR);
-	n = sprintf(text, "{\"type\":\"assistant\",\"x\":\"");
-	memset(text + n, 'x', large);
-	strcpy(text + n + large, "\"}" OK_RESULT);
-	assert_int_equal(classify(text, strlen(text), 0, 4096), LANE_ERROR);
-	free(text);
+	for (size_t depth = CLASSIFY_DEPTH - 2; depth <= CLASSIFY_DEPTH; depth++) {
+		size_t n = strlen(strcpy(deep, begin));
+
+		for (size_t i = 0; i < depth; i++)
+			deep[n + i] = '[';
+		deep[n + depth] = '\0';
+		assert_int_equal(classify_padded(deep, ']', depth, "}"),
+		    depth < CLASSIFY_DEPTH ? LANE_OK : LANE_ERROR);
+	}
+	assert_int_equal(classify_padded(begin, ' ', 300, "[[[]]]}"), LANE_OK);
+	assert_int_equal(classify_padded("{\"type\":\"assistant\",\"x\":\"", 'x', CLASSIFY_MESSAGE,
+			     "\"}" OK_RESULT),
+	    LANE_ERROR);
+	assert_int_equal(
+	    classify_padded("{\"type\":\"assistant\",\"x\":\"", 'x', 100000, "\"}" OK_RESULT),
+	    LANE_OK);
 }
 
 static void
