@@ -203,6 +203,9 @@ take(struct relay *r, size_t limit)
 	char *into = r->neutralizer != NULL ? r->raw : r->held;
 	ssize_t n = read(r->from, into, limit < room ? limit : room);
 
+	/* The leg's end is all right, so it is for the next time. */
+	if (n < 0 && errno == ENOMEM)
+		errno = EAGAIN;
 	if (n <= 0)
 		return n;
 	if (r->tail != NULL)

@@ -71,7 +71,7 @@ strict() {
 	none THROUGH
 	expect 0
 	only_documented "$always"
-	verdict blocked append hard-link around-append script late-rename rename-grandparent
+	verdict blocked append hard-link around-append script late-rename
 }
 
 landlock() {
