@@ -46,7 +46,7 @@ the_toolkit() {
 		--import state:cursor --import "path=under:$work/tools" --import-unsafe --import summary=max:64K \
 		--set-output model=x -- node "$work/client.js" "$node_modules" "$work/tools/bin"
 	expect 0
-	has "$work/stdout" done
+	has "$work/stdout" "done"
 	same "$("$LIB/read-outputs" "$GITHUB_OUTPUT")" 'before	"kept"
 verdict	"pass"
 summary	"line 1\nline 2 <<x\n"
