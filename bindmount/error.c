@@ -10,10 +10,27 @@
 #include <bsd/string.h>
 #include <bsd/vis.h>
 
+/* The second # of "##[", encoded as strnvis(3) would; if there is no room for that, a dot. */
+static void
+hide_sign(char *at, const char *end)
+{
+	size_t rest = strlen(at + 2) + 1;
+
+	if (at + 5 + rest > end) {
+		at[1] = '.';
+		return;
+	}
+	memmove(at + 5, at + 2, rest);
+	memcpy(at + 1, "\\043", 4);
+}
+
 char *
 error_visible(char *dst, size_t size, const char *src)
 {
 	strnvis(dst, src, size, VIS_NL | VIS_TAB | VIS_CSTYLE | VIS_NOSLASH);
+	/* Nor may it be taken for the older form of a workflow command, which counts anywhere in a line. */
+	for (char *at = dst; (at = strstr(at, "##[")) != NULL; at += 3)
+		hide_sign(at, dst + size);
 	return dst;
 }
 

@@ -28,7 +28,10 @@ int error_set(struct error *e, int errnum, const char *cure, const char *fmt, ..
 /* "what: strerror (cure)", without a newline, into dst. Returns dst. */
 char *error_line(char *dst, size_t size, const struct error *e);
 
-/* Copy src to dst with everything that is not plain printable text encoded. Returns dst. */
+/*
+ * Copy src to dst with everything that is not plain printable text encoded, and with what the runner could take for a
+ * workflow command in the middle of a line broken up. Returns dst.
+ */
 char *error_visible(char *dst, size_t size, const char *src);
 
 #endif

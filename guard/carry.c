@@ -22,7 +22,7 @@ static const char *const variables[IMPORT_KINDS] = {
 };
 
 /* What a summary takes besides its text: the longest fence twice, and what is around. */
-enum { SUMMARY_EXTRA = 256, PATHS_ROOM = 64 * 1024 };
+enum { SUMMARY_EXTRA = 256, SUMMARY_MAX = 1024 * 1024, PATHS_ROOM = 64 * 1024 };
 
 static bool
 asks_for(const struct options *o, enum import_kind kind)
@@ -190,7 +190,7 @@ take_kind(const struct plan *p, const struct snapshot *s, enum import_kind kind,
 {
 	const struct options *o = p->options;
 	size_t index = snapshot_index(s, request_of(p, kind)), size = 0;
-	size_t decoy = decoy_index(&p->view.decoys, snapshot_path(s, index));
+	size_t before, decoy = decoy_index(&p->view.decoys, snapshot_path(s, index));
 	AUTO_FREE char *bytes = NULL;
 	char name[DECOY_NAME];
 	const char *why = "there is no copy of the file";
@@ -200,10 +200,16 @@ take_kind(const struct plan *p, const struct snapshot *s, enum import_kind kind,
 		    read_copy(out->decoys, decoy_name(&p->view.decoys, decoy, name), &size, &why);
 	if (bytes == NULL && why == NULL)
 		return error_set(e, errno, NULL, "can't read what the leg has set");
+	/* A larger one is dropped whole by the runner, what is not the leg's with it. */
+	before = bytes != NULL ? common(s, index, bytes, size) : 0;
+	if (bytes != NULL && kind == IMPORT_SUMMARY &&
+	    before + SUMMARY_EXTRA + 3 * (size - before) > SUMMARY_MAX) {
+		free(ptr_take(&bytes));
+		why = "the summary would be larger than the runner takes";
+	}
 	if (bytes == NULL)
 		return import_refuse(&out->importing, o->imports, o->n_imports, kind, why, e);
-	return import_take(&out->importing, o->imports, o->n_imports, kind, bytes, size,
-	    common(s, index, bytes, size), e);
+	return import_take(&out->importing, o->imports, o->n_imports, kind, bytes, size, before, e);
 }
 
 int

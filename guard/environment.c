@@ -184,6 +184,14 @@ environment_exactly_one(char **env, const char *names, struct error *e)
 		return error_set(e, errno, NULL, "can't make the leg's environment");
 	for (char *name = strtok_r(copy, ",", &rest); name != NULL;
 	     name = strtok_r(NULL, ",", &rest)) {
+		size_t times = 0;
+
+		for (size_t i = 0; env[i] != NULL; i++)
+			times += is_named(env[i], name);
+		/* Which of them counts is the client's choice. */
+		if (times > 1)
+			return error_set(e, 0, "set it once",
+			    "--exactly-one-env: %s is in the environment more than once", name);
 		if (is_blank(environment_get(env, name))) {
 			n = remove_name(env, n, name);
 		} else if (found != NULL && strcmp(found, name) != 0) {

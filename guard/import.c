@@ -2,17 +2,25 @@
 #include "guard/import.h"
 
 #include "bindmount/cleanup.h"
+#include "bindmount/mountinfo.h"
+#include "bindmount/sys.h"
+#include "guard/bounded.h"
 #include "guard/grammar.h"
 #include "guard/limits.h"
 #include "guard/outputs.h"
 
 #include <errno.h>
-#include <stdarg.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MATCHING_MS = 1000 }; /* for all expressions together */
 
 static const char usage[] = "write output:NAME, env:NAME or state:NAME, path=under:DIR, or "
 			    "summary; =enum:A|B, =regex:R or =max:SIZE may follow";
@@ -41,8 +49,14 @@ has_name(enum import_kind kind)
 static int
 parse_max(struct import *i, const char *text, struct error *e)
 {
-	if (limits_parse_size(text, &i->max) == 0 && i->max > 0 && i->max <= 1024 * 1024)
+	/* A later step's program can't be started with a longer variable (execve(2)). */
+	uint64_t most = i->kind == IMPORT_ENV ? 100 * 1024 : 1024 * 1024;
+
+	if (limits_parse_size(text, &i->max) == 0 && i->max > 0 && i->max <= most)
 		return 0;
+	if (i->kind == IMPORT_ENV)
+		return error_set(
+		    e, 0, "give a size from 1 to 100K", "--import: max:%s is no such size", text);
 	return error_set(
 	    e, 0, "give a size from 1 to 1M", "--import: max:%s is no such size", text);
 }
@@ -157,20 +171,24 @@ import_free(struct import *i)
 }
 
 /*
- * Variables that run code, choose programs, files or hosts to trust, or credentials. A * at the end or the start stands
+ * A list of what is known, which can't be complete: variables that run code, choose programs, files or hosts to trust, or credentials. A * at the end or the start stands
  * for the rest. Compared without case: some tools look at http_proxy and some at HTTP_PROXY.
  */
-static const char *const unsafe[] = {"PATH", "LD_*", "BASH_*", "ENV", "SHELLOPTS", "PS4", "IFS",
-    "HOME", "XDG_*", "TMPDIR", "GIT_*", "SSH_*", "NODE_*", "NPM_CONFIG_*", "PYTHON*", "PIP_*",
-    "UV_*", "RUBY*", "PERL5*", "JAVA_TOOL_OPTIONS", "MAVEN_OPTS", "GRADLE_OPTS", "CARGO_*", "RUST*",
-    "GO*", "CC", "CXX", "MAKEFLAGS", "DOCKER_*", "*_PROXY", "SSL_CERT_*", "AWS_*", "GOOGLE_*",
-    "ANTHROPIC_*", "CLAUDE_*", "GH_*", "GITHUB_*", "RUNNER_*", "ACTIONS_*", "LEGGUARD_*",
-    "BASH_FUNC_*", "BASHOPTS", "CDPATH", "GLOBIGNORE", "PROMPT_COMMAND", "SHELL", "EDITOR",
-    "VISUAL", "PAGER", "BROWSER", "LESSOPEN", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CFLAGS",
-    "LDFLAGS", "AZURE_*", "OPENAI_*", "GCONV_PATH", "HOSTALIASES", "LOCPATH", "MALLOC_*", "NLSPATH",
-    "RES_OPTIONS", "TZDIR", "PERLLIB", "YARN_*", "PNPM_*", "BUNDLE_*", "GEM_*", "COMPOSER_*",
-    "CMAKE_*", "MESON_*", "KUBECONFIG", "REQUESTS_CA_BUNDLE", "CURL_*", "WGETRC", "NETRC",
-    "GNUPGHOME", "CI", "SUDO_*", "VIRTUAL_ENV", "CONDA_*"};
+static const char *const unsafe[] = {"PATH", "*_PATH", "*PATH", "LD_*", "BASH*", "ENV", "SHELL*",
+    "PS4", "IFS", "HOME", "*_HOME", "XDG_*", "TMPDIR", "GIT_*", "SSH_*", "NODE_*", "NPM_*",
+    "PYTHON*", "PYTEST_*", "PIP_*", "UV_*", "RUBY*", "PERL*", "JAVA*", "JDK_*", "_JAVA_*",
+    "MAVEN_*", "M2_*", "GRADLE_*", "CARGO*", "RUST*", "GO*", "CGO_*", "CC", "CXX", "CPP", "AR",
+    "AS", "LD", "MAKE*", "*FLAGS", "*_OPTIONS", "*_OPTS", "*_ARGS", "DOCKER_*", "CONTAINER_*",
+    "*_PROXY", "SSL_*", "OPENSSL_*", "*_CA_BUNDLE", "*_TOKEN", "*_KEY", "*_SECRET", "*_PASSWORD",
+    "*_PAGER", "PAGER", "*_EDITOR", "EDITOR", "VISUAL", "BROWSER", "AWS_*", "AZURE_*", "GOOGLE_*",
+    "GCP_*", "ANTHROPIC_*", "CLAUDE_*", "OPENAI_*", "GH_*", "GITHUB_*", "RUNNER_*", "ACTIONS_*",
+    "LEGGUARD_*", "CDPATH", "FPATH", "GLOBIGNORE", "PROMPT_COMMAND", "ZDOTDIR", "LESS*", "MAN*",
+    "GCONV_*", "GCC_*", "GLIBC_*", "HOSTALIASES", "LOCPATH", "MALLOC_*", "NLSPATH", "RES_OPTIONS",
+    "TZDIR", "YARN_*", "PNPM_*", "BUN_*", "DENO_*", "ELECTRON_*", "BUNDLE_*", "GEM_*", "COMPOSER_*",
+    "PHP*", "LUA_*", "CMAKE_*", "MESON_*", "PKG_CONFIG_*", "KUBE*", "HELM_*", "TF_*", "NIX_*",
+    "CURL_*", "WGETRC", "NETRC", "GNUPGHOME", "GPG_*", "DOTNET_*", "CORECLR_*", "COR_*",
+    "CLASSPATH", "VIM*", "EMACS*", "SYSTEMD_*", "CI", "SUDO_*", "VIRTUAL_ENV", "CONDA_*",
+    "*_REGISTRY", "*_INDEX_URL", "*_BASE_URL", "*_HOST", "TAR_*"};
 
 static bool
 fits(const char *pattern, const char *name)
@@ -245,12 +263,32 @@ is_one_of(const char *words, const char *value, size_t size)
 	}
 }
 
-static bool
-matches(const struct import *i, const char *value, size_t size)
+/*
+ * Some expressions take a time that grows out of all measure with what they are held against, which is the leg's: so it is
+ * tried in a child, for as long as is left of *ms. -1: it did not come to an end.
+ */
+static int
+matches(const struct import *i, const char *value, size_t size, int *ms)
 {
 	AUTO_FREE char *copy = strndup(value, size);
+	struct pollfd ended = {.fd = -1, .events = POLLIN};
+	int64_t began = bounded_now();
+	int status = 0;
+	pid_t pid = copy != NULL ? fork() : -1;
 
-	return copy != NULL && regexec(&i->regex, copy, 0, NULL, 0) == 0;
+	if (pid == 0)
+		_exit(regexec(&i->regex, copy, 0, NULL, 0) == 0 ? 0 : 1);
+	if (pid < 0)
+		return -1;
+	ended.fd = sys_pidfd_open(pid);
+	if (ended.fd < 0 || poll(&ended, 1, *ms) != 1)
+		(void)kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	fd_drop(&ended.fd);
+	*ms -= (int)(bounded_now() - began);
+	*ms = *ms > 0 ? *ms : 0;
+	return WIFEXITED(status) ? WEXITSTATUS(status) == 0 : -1;
 }
 
 /* A directory as it is called, that is there, and lies below another by its real name as well. */
@@ -266,14 +304,15 @@ is_under(const char *directory, const char *value, size_t size)
 	top = realpath(directory, NULL);
 	if (real == NULL || top == NULL || stat(real, &st) != 0 || !S_ISDIR(st.st_mode))
 		return false;
-	return strcmp(real, path) == 0 && strncmp(real, top, strlen(top)) == 0 &&
-	       (real[strlen(top)] == '/' || real[strlen(top)] == '\0');
+	return strcmp(real, path) == 0 && mountinfo_below(real, top);
 }
 
 /* NULL if the value is fine. */
 static const char *
-judge(const struct import *i, const char *value, size_t size)
+judge(const struct import *i, const char *value, size_t size, int *ms)
 {
+	int matched;
+
 	if (memchr(value, '\0', size) != NULL)
 		return "the value holds a NUL";
 	if (memchr(value, '\r', size) != NULL)
@@ -287,7 +326,10 @@ judge(const struct import *i, const char *value, size_t size)
 		return is_one_of(i->text, value, size) ? NULL
 		                                       : "the value is none of those allowed";
 	case IMPORT_REGEX:
-		return matches(i, value, size) ? NULL : "the value does not match";
+		matched = matches(i, value, size, ms);
+		return matched > 0    ? NULL
+		       : matched == 0 ? "the value does not match"
+		                      : "the regular expression takes too long for the value";
 	case IMPORT_UNDER:
 		return is_under(i->text, value, size)
 		           ? NULL
@@ -316,6 +358,7 @@ struct reading {
 	struct importing *all;
 	struct error *e;
 	size_t lines; /* of a path file */
+	int ms;       /* that are left for matching */
 	/* Of each import the last entry counts. */
 	struct {
 		char *value;
@@ -369,7 +412,7 @@ keep_path(struct reading *r, const struct grammar_entry *entry)
 			continue;
 		if (first == NULL)
 			first = &r->imports[k];
-		why = judge(&r->imports[k], entry->value, entry->value_size);
+		why = judge(&r->imports[k], entry->value, entry->value_size, &r->ms);
 		if (why == NULL)
 			break;
 	}
@@ -385,12 +428,13 @@ keep(void *arg, const struct grammar_entry *entry)
 }
 
 static int
-add_last(const struct reading *r)
+add_last(struct reading *r)
 {
 	for (size_t k = 0; k < r->n; k++)
 		if (r->last[k].value != NULL &&
 		    add(r->all, &r->imports[k], r->last[k].value, r->last[k].size,
-			judge(&r->imports[k], r->last[k].value, r->last[k].size), r->e) != 0)
+			judge(&r->imports[k], r->last[k].value, r->last[k].size, &r->ms),
+			r->e) != 0)
 			return -1;
 	return 0;
 }
@@ -425,7 +469,8 @@ int
 import_take(struct importing *all, const struct import *imports, size_t n, enum import_kind kind,
     const char *data, size_t size, size_t before, struct error *e)
 {
-	struct reading r = {.imports = imports, .n = n, .kind = kind, .all = all, .e = e};
+	struct reading r = {
+	    .imports = imports, .n = n, .kind = kind, .all = all, .e = e, .ms = MATCHING_MS};
 
 	data += before;
 	size -= before;
@@ -433,7 +478,8 @@ import_take(struct importing *all, const struct import *imports, size_t n, enum 
 		return take_entries(&r, data, size);
 	for (size_t k = 0; k < n && size > 0; k++)
 		if (imports[k].kind == kind)
-			return add(all, &imports[k], data, size, judge(&imports[k], data, size), e);
+			return add(
+			    all, &imports[k], data, size, judge(&imports[k], data, size, &r.ms), e);
 	return 0;
 }
 

@@ -2,8 +2,7 @@
  * --import: what a leg may set after all.
  *
  * With decoys the leg writes copies of the step's file-command files. Of what is in them single entries are carried
- * over, each only if the command line names it and its value satisfies a rule. The rules and the reading are here; they
- * are pure, but for directories.
+ * over, each only if the command line names it and its value satisfies a rule. The rules and the reading are here.
  */
 #ifndef GUARD_IMPORT_H
 #define GUARD_IMPORT_H
@@ -49,7 +48,7 @@ enum { IMPORT_PATHS_MAX = 64 };
 /*
  * Read KIND:NAME[=RULE], path=under:DIR or summary[=RULE] into *i, which is to be given back with import_free() if that
  * succeeded. A regular expression is an extended one (regex(7)) in the C locale and has to match the whole value, with
- * or without anchors in it; back-references are refused, since only without them is the time linear in the value.
+ * or without anchors in it; back-references are refused, and matching is ended after a second for all values of a file.
  */
 int import_parse(struct import *i, const char *word, struct error *e);
 void import_free(struct import *i);

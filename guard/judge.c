@@ -6,10 +6,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bsd/stdlib.h>
@@ -53,7 +55,12 @@ read_file(struct classifier *c, const char *path, struct error *e)
 	ssize_t n;
 
 	if (strcmp(path, "-") != 0) {
-		fd = opened = open(path, O_RDONLY | O_CLOEXEC);
+		struct stat st;
+
+		fd = opened = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+		if (fd >= 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+			return error_set(e, 0, "name a regular file, or - for standard input",
+			    "%s is no regular file", path);
 		if (fd < 0)
 			return error_set(e, errno,
 			    "name a file that can be read, or - for standard input",
@@ -94,7 +101,8 @@ judge_command(int argc, char **argv, char *const *env, const struct startup *sta
 	int result = -1;
 
 	(void)env;
-	(void)startup;
+	/* There is nothing to settle: a signal may end it while it reads. */
+	(void)sigprocmask(SIG_SETMASK, &startup->mask, NULL);
 	*status = 0;
 	if (read_arguments(&j, argc, argv, e) == 0 && read_file(&c, j.path, e) == 0) {
 		if (j.exit_status < 0)

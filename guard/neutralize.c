@@ -16,6 +16,7 @@ enum state {
 	COLONS,  /* two: what comes next decides */
 	ADDRESS, /* and then digits of what may be an address */
 	ADDRESS_COLON,
+	ADDRESS_REST, /* it is one; but no second pair of colons may follow */
 	REST,
 };
 
@@ -176,11 +177,19 @@ before(struct neutralizer *n, enum sign sign, unsigned char c, char *out)
 		}
 		if (c == ':')
 			n->state = ADDRESS_COLON;
-		return c == ' ' || c == '\t' || c == '/' || c == '%' || c == ':' ? 0
-		                                                                 : insert(n, out);
+		else if (c == ' ' || c == '\t' || c == '/' || c == '%')
+			n->state = ADDRESS_REST;
+		n->colon = false;
+		return n->state != REST ? 0 : insert(n, out);
 	case ADDRESS_COLON:
-		n->state = REST;
+		n->state = is_digit(c) ? ADDRESS_REST : REST;
 		return is_digit(c) ? 0 : insert(n, out);
+	case ADDRESS_REST:
+		/* What is not printable ASCII may count for nothing between two colons. */
+		if (sign == COLON_SIGN && n->colon)
+			return insert(n, out);
+		n->colon = sign == COLON_SIGN || (n->colon && (c < ' ' || c >= 0x7f));
+		return 0;
 	case REST:
 		break;
 	}
@@ -382,14 +391,15 @@ neutralize(struct neutralizer *n, const void *in, size_t size, char *out)
 static bool
 could_be_completed(const struct neutralizer *n)
 {
-	return n->state == COLON || n->state == COLONS || n->state == ADDRESS ||
-	       n->state == ADDRESS_COLON || n->hashes > 0;
+	return (n->state != LEAD && n->state != REST) || n->hashes > 0;
 }
 
 size_t
 neutralize_end(struct neutralizer *n, char *out)
 {
 	size_t made = 0;
+	/* A code point or a mark that has only begun can be completed as well. */
+	bool unfinished = n->n_sequence > 0 || (!n->begun && n->n_held > 0);
 
 	if (!n->begun && n->n_held > 0)
 		made += begin(n, out);
@@ -398,7 +408,7 @@ neutralize_end(struct neutralizer *n, char *out)
 	n->n_sequence = 0;
 	if (n->naming)
 		count(n);
-	if (could_be_completed(n))
+	if (unfinished || could_be_completed(n))
 		out[made++] = '\n';
 	return made;
 }

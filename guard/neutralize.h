@@ -7,10 +7,11 @@
  *
  * - At a line's start, after white space as .NET trims it, behind two colons (":" or the full-width one, which some
  *   cultures take for one), unless white space follows. In what looks like an IPv6 address, as in "::1 " or
- *   "::ffff:192.0.2.1", nothing is inserted.
+ *   "::ffff:192.0.2.1", nothing is inserted unless two colons follow in the same line: then one goes between these.
  * - Behind "##[" wherever it is, each sign in ASCII or full-width.
  * - A byte-order mark of UTF-16 or UTF-32 at the stream's start, which would switch the runner's decoder, becomes U+FFFD.
- * - A stream that ends within what could begin one gets a newline, so that what is written next can't complete it.
+ * - A stream that ends within what could begin one, or within a code point, gets a newline, so that what is written
+ *   next can't complete it.
  *
  * It goes by shape and not by a list of names, since the token of an enclosing stop-commands is a name, too. The result
  * does not depend on how the stream is cut. Pure.
@@ -39,6 +40,7 @@ struct neutralizer {
 	unsigned char sequence[3]; /* the beginning of a code point that may matter */
 	size_t n_sequence;
 	int hashes;  /* that were just before: 0, 1, or 2 for more */
+	bool colon;  /* in an address: one was just before */
 	int digits;  /* of what may be an address */
 	bool naming; /* the name behind an inserted backslash is being read */
 	char name[NEUTRALIZE_NAME];

@@ -6,11 +6,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <jansson.h>
@@ -263,12 +265,17 @@ parse_file(struct parse *p, struct error *e)
 	int fd = STDIN_FILENO, result;
 
 	if (strcmp(p->path, "-") != 0) {
-		opened = open(p->path, O_RDONLY | O_CLOEXEC);
+		struct stat st;
+
+		opened = open(p->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 		if (opened < 0)
 			return error_set(e, errno,
 			    "name a file that can be read, or - for "
 			    "standard input",
 			    "can't open %s", p->path);
+		if (fstat(opened, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+			return error_set(e, 0, "name a regular file, or - for standard input",
+			    "%s is no regular file", p->path);
 		fd = opened;
 	}
 	result = read_all(p, &g, fd, e);
@@ -299,7 +306,8 @@ print_text(FILE *out, const char *text, size_t size)
 			fputs("\\r", out);
 		else if (c == '\t')
 			fputs("\\t", out);
-		else if (c < 0x20 || c >= 0x7f)
+		else if (c < 0x20 || c >= 0x7f || (c == '#' && i > 0 && text[i - 1] == '#'))
+			/* "##[" would be a workflow command where this is printed in a step. */
 			fprintf(out, "\\x%c%c", hex[c >> 4], hex[c & 15]);
 		else
 			putc(c, out);
@@ -368,6 +376,18 @@ object(const struct parse *p)
 	    "entries", entries, "error", error);
 }
 
+/* Likewise; a # is in strings only, where it can be written in another way. */
+static void
+print_json(FILE *out, const char *text)
+{
+	for (const char *at = text; *at != '\0'; at++)
+		if (at[0] == '#' && at > text && at[-1] == '#')
+			fputs("\\u0023", out);
+		else
+			putc(*at, out);
+	putc('\n', out);
+}
+
 static char *
 render(const struct parse *p, struct error *e)
 {
@@ -378,9 +398,11 @@ render(const struct parse *p, struct error *e)
 
 	if (out != NULL && p->json) {
 		json_t *root = object(p);
+		AUTO_FREE char *dumped = root != NULL ? json_dumps(root, JSON_COMPACT) : NULL;
 
-		failed = root == NULL || json_dumpf(root, out, JSON_COMPACT) != 0 ||
-		         putc('\n', out) == EOF;
+		failed = dumped == NULL;
+		if (dumped != NULL)
+			print_json(out, dumped);
 		json_decref(root);
 	} else if (out != NULL) {
 		print_table(out, p);
@@ -429,7 +451,8 @@ parse_command(int argc, char **argv, char *const *env, const struct startup *sta
 	int result = -1;
 
 	(void)env;
-	(void)startup;
+	/* There is nothing to settle: a signal may end it while it reads. */
+	(void)sigprocmask(SIG_SETMASK, &startup->mask, NULL);
 	if (read_arguments(&p, argc, argv, e) == 0 && parse_file(&p, e) == 0 &&
 	    (*text = render(&p, e)) != NULL) {
 		*status = p.message != NULL;

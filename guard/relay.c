@@ -286,14 +286,18 @@ drop(struct relay *r)
 	char buffer[16 * 1024];
 	ssize_t n = 1;
 
+	if (r->held_size > 0 || r->staged > 0) {
+		r->cut = r->neutralizer != NULL;
+		r->held_size = r->held_at = r->staged = 0;
+		fd_drop(&r->stage[0]);
+		fd_drop(&r->stage[1]);
+	}
 	for (int i = 0; i < ROUNDS && n > 0; i++)
 		n = read(r->from, buffer, sizeof buffer);
 	if (n != 0)
 		return RELAY_AGAIN;
-	/* As far as somebody takes it, and nothing is stuck before it. */
-	r->held_size = 0;
-	if (r->staged == 0)
-		(void)finish(r);
+	if (!r->cut)
+		(void)finish(r); /* as far as somebody takes it */
 	return end(r);
 }
 
@@ -376,6 +380,14 @@ relay_pump(struct relay *r, uint64_t *left)
 		*left -= (uint64_t)n;
 	}
 	return RELAY_AGAIN;
+}
+
+void
+relay_mend(struct relay *r, int64_t until)
+{
+	if (r->cut)
+		(void)bounded_write_all(r->to, "\n", 1, until);
+	r->cut = false;
 }
 
 void

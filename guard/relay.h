@@ -40,6 +40,7 @@ struct relay {
 	    *classifier; /* reads it all, and nothing is passed on; unless NULL; the caller's */
 	char *raw;       /* what goes into it; owned */
 	bool finished;   /* it has been told of the end */
+	bool cut;        /* some of what it made was dropped: see relay_mend() */
 	int stage
 	    [2]; /* a pipe of our own, where writing to `to` would block and splicing does not */
 	size_t staged;
@@ -69,6 +70,12 @@ int relay_poll(const struct relay *r, struct pollfd p[2]);
 
 /* Pass on what is there. *left is what may still pass, both streams together; it is counted down. */
 enum relay_result relay_pump(struct relay *r, uint64_t *left);
+
+/*
+ * After a discard the other side may have half of what was made inert. End its line, waiting for the reader until `until`
+ * (bounded.h), so that what others write there does not continue it.
+ */
+void relay_mend(struct relay *r, int64_t until);
 
 void relay_close(struct relay *r);
 

@@ -21,14 +21,14 @@ open_standard_descriptors(void)
 }
 
 static int
-prepare_signals(void)
+prepare_signals(sigset_t *before)
 {
 	static const struct itimerval off;
 	sigset_t all;
 
 	/* SIGXFSZ and SIGPIPE become errors of the write; those of a crash can't be held back. */
 	sigfillset(&all);
-	if (sigprocmask(SIG_SETMASK, &all, NULL) != 0 || signal(SIGCHLD, SIG_DFL) == SIG_ERR ||
+	if (sigprocmask(SIG_SETMASK, &all, before) != 0 || signal(SIGCHLD, SIG_DFL) == SIG_ERR ||
 	    signal(SIGPIPE, SIG_IGN) == SIG_ERR || setitimer(ITIMER_REAL, &off, NULL) != 0 ||
 	    setitimer(ITIMER_VIRTUAL, &off, NULL) != 0 || setitimer(ITIMER_PROF, &off, NULL) != 0)
 		return -1;
@@ -47,7 +47,7 @@ startup_prepare(struct startup *s, struct error *e)
 		return error_set(e, 0,
 		    "remove the set-user-ID, set-group-ID bits and file capabilities",
 		    "running with privileges gained on exec is refused");
-	if (prepare_signals() != 0)
+	if (prepare_signals(&s->mask) != 0)
 		return error_set(e, errno, NULL, "can't set up signals and timers");
 	prctl(PR_SET_DUMPABLE, 0);
 	s->umask = umask(0);

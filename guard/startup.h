@@ -10,6 +10,7 @@
 
 #include "bindmount/error.h"
 
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
@@ -17,6 +18,7 @@
 struct startup {
 	mode_t umask;
 	struct rlimit nofile;
+	sigset_t mask;
 };
 
 /*

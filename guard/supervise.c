@@ -440,6 +440,8 @@ run_life(struct watch *w, const struct leg_plan *plan, const struct meanwhile *m
 		pass_output(w, &w->relay[i]);
 	while (!drained(w, w->out->proof != PROOF_NONE))
 		turn(w);
+	for (size_t i = 0; i < STREAMS; i++)
+		relay_mend(&w->relay[i], after(BOUNDED_LAST_MS));
 	if (life_is_cut_short(w->life) && w->out->write_until == 0)
 		w->out->write_until = after(BOUNDED_LAST_MS);
 	event(w, LIFE_NEXT);

@@ -97,6 +97,16 @@ usage() {
 	done
 }
 
+# What a leg has left in a file's place may be anything.
+no_file() {
+	mkfifo fifo
+	parse 125 output fifo
+	has "$work/stderr" "no regular file"
+	status=0
+	"$LEGGUARD" classify fifo >"$work/stdout" 2>"$work/stderr" || status=$?
+	expect 125
+}
+
 # Not a search that starts anew: 40 MB.
 a_large_file() {
 	python3 -c '
@@ -112,4 +122,5 @@ scenario "parse reads path files and summaries as well" paths_and_summaries
 scenario "parse --json says the same" json
 scenario "parse reads what the guard has published, and prints no control character" of_a_step
 scenario "parse refuses what it can't use, in one line" usage
+scenario "a FIFO in the place of a file is refused" no_file
 scenario "parse reads a large file" a_large_file

@@ -34,6 +34,50 @@ completed_by_another() {
 	done
 }
 
+completed_code_point() {
+	local first second
+	while read -r first second; do
+		"$LEGGUARD" run -q -- printf "$first" >"$work/log" </dev/null
+		"$LEGGUARD" run -q -- printf "$second::set-output name=x::y\n" >>"$work/log" </dev/null
+		python3 - "$work/log" <<-'EOF2' || fail "a command after $first: $(cat -v "$work/log")"
+			import sys
+			data = open(sys.argv[1], 'rb').read()
+			assert not data.startswith((b'\xff\xfe', b'\xfe\xff', b'\x00\x00\xfe\xff'))
+			for line in data.decode('utf-8', 'replace').replace('\r', '\n').split('\n'):
+			    assert not line.strip().lstrip('\ufeff').startswith('::set-output'), line
+		EOF2
+	done <<-'EOF2'
+		\302 \240
+		\343\200 \200
+		\343 \200\200
+		\357\273 \277
+		\377 \376
+		\357\273\277\302 \240
+	EOF2
+}
+
+# The launcher tells of names that are the leg's choice.
+in_our_own_words() {
+	local name='##[set-output name=x]y'
+	cp "$(command -v sleep)" "$work/##[add-mask]x"
+	guard --status "$work/status.json" -- bash -c 'setsid -f "$1" 1000; mv "$RUNNER_TEMP" "$2/$3"; mkdir "$RUNNER_TEMP"' - \
+		"$work/##[add-mask]x" "$work" "$name"
+	has "$work/stderr" "add-mask"
+	has "$work/stderr" "set-output name=x"
+	lacks "$work/stderr" '##['
+	lacks "$work/status.json" '##['
+	printf 'a=##[add-mask]b\n' >file
+	"$LEGGUARD" parse output file >"$work/parsed"
+	lacks "$work/parsed" '##['
+	"$LEGGUARD" parse output file --json >"$work/parsed"
+	lacks "$work/parsed" '##['
+	same "$(python3 -c 'import json, sys; print(json.load(sys.stdin)["entries"][0]["value"])' <"$work/parsed")" '##[add-mask]b'
+	: >"$RUNNER_TEMP/##[group]x"
+	"$LEGGUARD" run -n --guard "$RUNNER_TEMP/##[group]x" -- true >"$work/plan"
+	has "$work/plan" "[group]x"
+	lacks "$work/plan" '##['
+}
+
 # What has no line's end yet appears at once, as a prompt has to.
 a_prompt() {
 	mkfifo "$work/in" "$work/out"
@@ -111,6 +155,8 @@ harmless_logs() {
 scenario "workflow commands in the leg's output are made inert, counted and told" forged_output
 scenario "they pass where that is asked for, or outside of Actions" passed_on
 scenario "what one leg begins, another can't complete" completed_by_another
+scenario "nor can it complete a code point or a byte-order mark" completed_code_point
+scenario "nor is what the launcher itself says of the leg a command" in_our_own_words
 scenario "a prompt appears at once" a_prompt
 scenario "the rest of the output arrives as it was, whatever reads it" every_reader
 scenario "--max-output counts what the leg has written" limit

@@ -86,8 +86,8 @@ what_runs_code_or_redirects_trust_is_unsafe(void **state)
 	    "env:http_proxy", "env:HTTPS_PROXY", "env:no_proxy", "env:SSL_CERT_FILE",
 	    "env:AWS_PROFILE", "env:GH_TOKEN", "env:GITHUB_TOKEN", "env:RUNNER_X",
 	    "env:BASH_FUNC_x%%", "env:GOFLAGS", "env:RUSTC_WRAPPER", "env:CC", "env:MAKEFLAGS",
-	    "env:TMPDIR", "env:ANTHROPIC_BASE_URL", "env:LEGGUARD_X", "env:DOCKER_HOST"};
-	static const char *const good[] = {"env:VERDICT", "env:REVIEW_COUNT", "env:MY_PATH",
+	    "env:TMPDIR", "env:ANTHROPIC_BASE_URL", "env:LEGGUARD_X", "env:DOCKER_HOST", "env:MY_PATH", "env:CLASSPATH", "env:CXXFLAGS", "env:TAR_OPTIONS", "env:NPM_TOKEN"};
+	static const char *const good[] = {"env:VERDICT", "env:REVIEW_COUNT",
 	    "env:CCC", "env:HOMEPAGE", "output:PATH", "state:LD_PRELOAD", "summary",
 	    "env:PROXY_COUNT"};
 
@@ -210,9 +210,9 @@ directories_have_to_lie_below(void **state)
 	assert_int_equal(rmdir(top), 0);
 }
 
-/* A pattern on which a backtracking matcher would not come to an end. */
+/* Patterns on which a backtracking matcher, or the C library's, would not come to one. */
 static void
-matching_takes_linear_time(void **state)
+matching_comes_to_an_end(void **state)
 {
 	size_t size = 60000;
 	char *data = malloc(size + 8);
@@ -224,6 +224,12 @@ matching_takes_linear_time(void **state)
 	memcpy(data + 2 + size, "!\n", 2);
 	made = take("output:a=regex:(x+x+)+y", data, size + 4, 0);
 	assert_string_equal(made, "!the value does not match");
+	free(made);
+	/* One whose states are more than can be made. */
+	for (size_t i = 0; i < size; i++)
+		data[2 + i] = i % 2 == 0 ? 'a' : 'b';
+	made = take("output:a=regex:(.{0,100}){0,100}", data, size + 4, 0);
+	assert_string_equal(made, "!the regular expression takes too long for the value");
 	free(made);
 	free(data);
 }
@@ -238,7 +244,7 @@ main(void)
 	    cmocka_unit_test(some_bytes_are_never_carried_over),
 	    cmocka_unit_test(what_was_there_before_is_not_the_legs),
 	    cmocka_unit_test(directories_have_to_lie_below),
-	    cmocka_unit_test(matching_takes_linear_time),
+	    cmocka_unit_test(matching_comes_to_an_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,9 +93,9 @@ a_foreign_byte_order_mark_is_replaced(void **state)
 	EXPECT("\xfe\xff\0:\0:", "\xef\xbf\xbd\0:\0:");
 	EXPECT("\xff\xfe\0\0", "\xef\xbf\xbd\0\0");
 	EXPECT("\0\0\xfe\xff\0\0\0:", "\xef\xbf\xbd\0\0\0:");
-	UNTOUCHED("\xff");
-	UNTOUCHED("\0\0\xfe");
-	UNTOUCHED("\xef\xbb");
+	EXPECT("\xff", "\xff\n");
+	EXPECT("\0\0\xfe", "\0\0\xfe\n");
+	EXPECT("\xef\xbb", "\xef\xbb\n");
 	UNTOUCHED("a\xff\xfe");
 	EXPECT("\xfe::x", "\xfe::x");
 	EXPECT("\xef\xbb\xbf\xff\xfe", "\xef\xbb\xbf\xff\xfe");
@@ -131,6 +131,12 @@ what_only_begins_like_an_address_is_none(void **state)
 	EXPECT("::1:\xe2\x80\x8d:\n", "::1:\\\xe2\x80\x8d:\n");
 	EXPECT("::f\xef\xbc\x9a:\n", "::f\\\xef\xbc\x9a:\n");
 	EXPECT("::abc::\n", "::\\abc::\n");
+	EXPECT("::1234 ::\n", "::1234 :\\:\n");
+	EXPECT("::f00d ::x::\n", "::f00d :\\:x:\\:\n");
+	EXPECT("::12/x::\n", "::12/x:\\:\n");
+	EXPECT("::1:2 a:\xe2\x80\x8d:b\n", "::1:2 a:\xe2\x80\x8d\\:b\n");
+	EXPECT("::1 :\xef\xbc\x9a\n", "::1 :\\\xef\xbc\x9a\n");
+	UNTOUCHED("::1 a:b:c :\n::1 x\n");
 }
 
 static void
@@ -142,6 +148,9 @@ an_unfinished_beginning_is_ended(void **state)
 	EXPECT("a #", "a #\n");
 	EXPECT("a ##", "a ##\n");
 	EXPECT("::1", "::1\n");
+	EXPECT("x\n\xc2", "x\n\xc2\n");
+	EXPECT("x\n\xe3\x80", "x\n\xe3\x80\n");
+	EXPECT("x\xef\xbc", "x\xef\xbc\n");
 	UNTOUCHED("x\n ");
 	UNTOUCHED("a:");
 }
