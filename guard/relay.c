@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* How much is passed on before others have their turn. */
-enum { ROUNDS = 16 };
+enum { ROUNDS = 16, FAILURES = 8 };
 
 /*
  * A descriptor on the same terminal that does not block: O_NONBLOCK belongs to the open file, which the
@@ -203,8 +203,8 @@ take(struct relay *r, size_t limit)
 	char *into = r->neutralizer != NULL ? r->raw : r->held;
 	ssize_t n = read(r->from, into, limit < room ? limit : room);
 
-	/* The leg's end is all right, so it is for the next time. */
-	if (n < 0 && errno == ENOMEM)
+	/* Nothing is wrong with the leg's end: once may be chance, and no reader has gone. */
+	if (n < 0 && errno != EAGAIN && errno != EINTR && r->failures++ < FAILURES)
 		errno = EAGAIN;
 	if (n <= 0)
 		return n;

@@ -40,6 +40,7 @@ struct relay {
 	    *classifier; /* reads it all, and nothing is passed on; unless NULL; the caller's */
 	char *raw;       /* what goes into it; owned */
 	bool finished;   /* it has been told of the end */
+	int failures;    /* of reading from the leg */
 	bool cut;        /* some of what it made was dropped: see relay_mend() */
 	int stage
 	    [2]; /* a pipe of our own, where writing to `to` would block and splicing does not */
