@@ -5,6 +5,7 @@
 #include "guard/reaper.h"
 
 #include "bindmount/cleanup.h"
+#include "bindmount/mountinfo.h"
 #include "bindmount/landlock.h"
 #include "bindmount/sys.h"
 #include "bindmount/userns.h"
@@ -109,25 +110,43 @@ bind_to_launcher(const struct state *s, struct error *e)
 	return 0;
 }
 
+/* The view has something else by that path than there was, on purpose. */
+static bool
+is_taken_away(const struct view *view, const char *path)
+{
+	for (size_t i = 0; i < view->hidden.count; i++)
+		if (mountinfo_below(path, view->hidden.list[i].path))
+			return true;
+	return view->writable.count > 0;
+}
+
 /*
  * A descriptor reaches its file whatever is mounted over the path, and through /proc/self/fd it can be opened anew for
- * writing. So a standard input that the view has read-only is opened anew in the view. path is what it was before.
+ * writing. So a standard input that the view has read-only is opened anew in the view, and one that it does not have at all
+ * is refused, unless the file has no name any more. path is what it was before.
  */
-static void
-take_stdin_from_view(const char *path)
+static int
+take_stdin_from_view(const struct view *view, const char *path, struct error *e)
 {
 	AUTO_FD int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct stat was, is;
 	struct statvfs fs;
 
-	if (fd < 0 || fstat(STDIN_FILENO, &was) != 0 || fstat(fd, &is) != 0 ||
-	    was.st_dev != is.st_dev || was.st_ino != is.st_ino)
-		return;
+	if (fstat(STDIN_FILENO, &was) != 0)
+		return error_set(e, errno, NULL, "can't tell what standard input is");
+	if (fd < 0 || fstat(fd, &is) != 0 || was.st_dev != is.st_dev || was.st_ino != is.st_ino) {
+		if (was.st_nlink == 0 || !is_taken_away(view, path))
+			return 0;
+		return error_set(e, 0,
+		    "pass it through a pipe, as in \"cat FILE | legguard run ...\"",
+		    "standard input is %s, which the leg's view does not show", path);
+	}
 	if (fstatvfs(fd, &fs) != 0 || (fs.f_flag & ST_RDONLY) == 0)
-		return;
+		return 0;
 	(void)fcntl(fd, F_SETFL, 0);
 	(void)lseek(fd, lseek(STDIN_FILENO, 0, SEEK_CUR), SEEK_SET);
 	(void)dup2(fd, STDIN_FILENO);
+	return 0;
 }
 
 static int
@@ -146,9 +165,7 @@ build_view(const struct state *s, struct error *e)
 	if (view_build(plan->view, &decoys, e) != 0 ||
 	    (decoys >= 0 && send_decoys(s->socket, decoys, e) != 0))
 		return -1;
-	if (path[0] == '/')
-		take_stdin_from_view(path);
-	return 0;
+	return path[0] == '/' ? take_stdin_from_view(plan->view, path, e) : 0;
 }
 
 static int

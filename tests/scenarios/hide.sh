@@ -174,3 +174,24 @@ scenario "hidden paths with blanks, newlines and other bytes" odd_names
 scenario "--hide refuses what can't be hidden, or is not there" refuses
 scenario "without the newer mount calls hidden paths are hidden all the same" classic_calls
 scenario "--dry-run lists what is hidden" dry_run
+
+# Through the descriptor it could be opened anew, and written.
+by_standard_input() {
+	local view refusal_names="pass it through a pipe"
+	mkdir "$work/closed"
+	echo secret >"$work/closed/input"
+	for view in "--hide $work/closed" "--hide $work/closed/input" "--writable $work/workspace"; do
+		status=0
+		[[ $view != --writable* ]] || cp "$work/closed/input" "/dev/shm/legguard-input-$$"
+		local input=$work/closed/input
+		[[ $view != --writable* ]] || input=/dev/shm/legguard-input-$$
+		# shellcheck disable=SC2086
+		"$LEGGUARD" run $view -- touch "$work/workspace/ran" <"$input" >"$work/stdout" 2>"$work/stderr" || status=$?
+		rm -f "/dev/shm/legguard-input-$$"
+		expect 125
+		has "$work/stderr" "$refusal_names"
+		[[ ! -e $work/workspace/ran ]] || fail "the leg ran"
+	done
+	same "$("$LEGGUARD" run --hide "$work/closed" -- cat < <(cat "$work/closed/input"))" secret
+}
+scenario "a standard input that the view does not show is refused" by_standard_input
