@@ -56,7 +56,10 @@ static const char *const settings[] = {"sysfs", "cgroup", "cgroup2", "debugfs", 
     "securityfs", "configfs", "efivarfs", "pstore", "bpf", "binfmt_misc", "selinuxfs", "smackfs",
     "resctrl", "nfsd", "fusectl"};
 
-/* A detached mount of the device, or -1 if there is none, or if it is another one. */
+/*
+ * A detached mount of the device, or -1 if there is none, or if it is another one. Read-only: the inode is the
+ * machine's, with its owner and its mode. What it is a node of can be written all the same.
+ */
 static int
 take_node(const struct node *node)
 {
@@ -66,7 +69,11 @@ take_node(const struct node *node)
 	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISCHR(st.st_mode) ||
 	    st.st_rdev != makedev(node->major, node->minor))
 		return -1;
-	return sys_open_tree(fd, "", AT_EMPTY_PATH | SYS_OPEN_TREE_CLONE | SYS_OPEN_TREE_CLOEXEC);
+	AUTO_FD int tree =
+	    sys_open_tree(fd, "", AT_EMPTY_PATH | SYS_OPEN_TREE_CLONE | SYS_OPEN_TREE_CLOEXEC);
+	if (tree < 0 || sys_mount_setattr(tree, "", AT_EMPTY_PATH, SYS_MOUNT_ATTR_RDONLY) != 0)
+		return -1;
+	return fd_take(&tree);
 }
 
 static int
@@ -136,6 +143,7 @@ make_read_only(const char *path, struct error *e)
 	return readonly_cover(&p, e);
 }
 
+/* A bind of a read-only mount, which /dev/null is, is read-only, too. */
 static int
 mask(const char *path, struct error *e)
 {
@@ -198,4 +206,33 @@ engine_confine(struct error *e)
 		if (make_read_only(read_only[i], e) != 0)
 			return -1;
 	return close_others(e);
+}
+
+/* A descriptor leads to the machine's node through the mount that it was opened on, which is not read-only. */
+static int
+take_descriptor(int fd, const struct node *node, struct error *e)
+{
+	int flags = fcntl(fd, F_GETFL);
+	AUTO_FD int own = open(node->path, (flags & O_ACCMODE) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	if (flags < 0 || own < 0 || fcntl(own, F_SETFL, flags) != 0 || dup2(own, fd) != fd)
+		return error_set(e, errno, "redirect it elsewhere",
+		    "can't open %s anew for descriptor %d", node->path, fd);
+	return 0;
+}
+
+int
+engine_take_descriptors(struct error *e)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		struct stat st;
+
+		if (fstat(fd, &st) != 0 || !S_ISCHR(st.st_mode))
+			continue;
+		for (size_t i = 0; i < NODES; i++)
+			if (st.st_rdev == makedev(nodes[i].major, nodes[i].minor) &&
+			    take_descriptor(fd, &nodes[i], e) != 0)
+				return -1;
+	}
+	return 0;
 }

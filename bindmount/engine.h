@@ -18,4 +18,7 @@
 /* In a mount namespace of its own, with a fresh /proc. Needs open_tree(2) and mount_setattr(2). */
 int engine_confine(struct error *e);
 
+/* After that: open descriptors 0, 1 and 2 anew in the minimal /dev where they are devices of it. */
+int engine_take_descriptors(struct error *e);
+
 #endif

@@ -9,9 +9,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 uint64_t
@@ -182,16 +184,33 @@ is_gap(const struct landlock_gap *gaps, size_t n, const char *name)
 	return bsearch(&wanted, gaps, n, sizeof *gaps, compare) != NULL;
 }
 
+static bool
+is_proc(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
+}
+
+/* Those that run now are outsiders; the leg's own come later, and have no rule either. */
+static bool
+is_process(bool proc, const char *name)
+{
+	return proc && name[0] >= '0' && name[0] <= '9';
+}
+
 static int
 allow_entries(const struct walk *w, const struct landlock_gap *gaps, size_t n, DIR *dir)
 {
 	const char *path = strcmp(gaps->dir, "/") == 0 ? "" : gaps->dir;
+	const bool proc = is_proc(dirfd(dir));
 	const struct dirent *entry;
 
 	while ((errno = 0, entry = readdir(dir)) != NULL) {
 		const char *name = entry->d_name;
 
-		if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || is_gap(gaps, n, name))
+		if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || is_gap(gaps, n, name) ||
+		    is_process(proc, name))
 			continue;
 		if (++*w->entries > LANDLOCK_ENTRIES_MAX)
 			return error_set(w->e, 0,
@@ -283,7 +302,7 @@ check(const struct view_paths *paths, struct error *e)
 	return 0;
 }
 
-/* Of what is hidden, what Landlock can hide: by rights on files, so no sockets. */
+/* Of what is hidden, what Landlock can hide: what is opened, so no sockets. */
 static int
 find_hidden(struct view_paths *files, const struct view_paths *hidden, struct error *e)
 {
@@ -291,7 +310,7 @@ find_hidden(struct view_paths *files, const struct view_paths *hidden, struct er
 		const struct view_path *p = &hidden->list[i];
 		struct stat st;
 
-		if (lstat(p->path, &st) != 0 || !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
+		if (lstat(p->path, &st) != 0 || S_ISSOCK(st.st_mode))
 			continue;
 		if (view_paths_add(files, p->path, st.st_dev, st.st_ino) != 0)
 			return error_set(e, errno, NULL, "can't note %s", p->path);
@@ -299,7 +318,7 @@ find_hidden(struct view_paths *files, const struct view_paths *hidden, struct er
 	return 0;
 }
 
-/* Both walks. hidden holds the files and directories among what is hidden. */
+/* Both walks. hidden holds what is hidden but for the sockets. */
 static int
 fill(
     int ruleset, const struct view *view, const struct view_paths *hidden, int abi, struct error *e)

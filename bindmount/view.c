@@ -200,7 +200,7 @@ view_build(const struct view *view, int *decoys, struct error *e)
 		return error_set(e, errno, proc_cure(errno), "can't mount a fresh /proc");
 	if (view->fresh_proc && view->other_procs && procs_cover(e) != 0)
 		return -1;
-	if (view->root && engine_confine(e) != 0)
+	if (view->root && (engine_confine(e) != 0 || engine_take_descriptors(e) != 0))
 		return -1;
 	return view_enter(&view->cwd, e);
 }

@@ -85,10 +85,12 @@ static const char gpg[] = "the agent's restricted socket stands in for it, if th
 
 static const char roots[] = "root listens on it";
 static const char callers[] = "somebody of the same user listens on it";
+static const char others[] = "another user listens on it, and a root leg can be any user";
 
 struct closing {
 	struct plan *plan;
 	uid_t uid;
+	bool root;                 /* a root leg, which can do whatever any user can */
 	struct view_paths allowed; /* canonical */
 	struct stat agent;         /* what SSH_AUTH_SOCK names; all zero if nothing */
 };
@@ -202,7 +204,7 @@ close_place(struct closing *c, const char *path, const char *reason, struct erro
 	return close_door(c, real, reason, e);
 }
 
-/* All of the user's runtime directory but the agents. */
+/* All of the user's runtime directory but the agents; of a root, those of all users. */
 static int
 close_users(struct closing *c, char *const *env, struct error *e)
 {
@@ -214,9 +216,11 @@ close_users(struct closing *c, char *const *env, struct error *e)
 	snprintf(dir, sizeof dir, "%s/%u", users, c->uid);
 	if (real == NULL || lstat(real, &c->agent) != 0 || !S_ISSOCK(c->agent.st_mode))
 		c->agent = (struct stat){0};
+	if (c->root && close_place(c, users, user_bus, e) != 0)
+		return -1;
 	if (lstat(dir, &st) != 0 || is_allowed(c, dir))
 		return 0;
-	if (close_place(c, dir, user_bus, e) != 0)
+	if (!c->root && close_place(c, dir, user_bus, e) != 0)
 		return -1;
 	for (size_t i = 0; i < COUNT(agents); i++) {
 		snprintf(path, sizeof path, "%s/%s", dir, agents[i]);
@@ -239,7 +243,15 @@ is_kept(const struct closing *c, const char *path)
 	return false;
 }
 
-/* A socket file with a listener: a door if it is the leg's user's, or root's. */
+static const char *
+reason_for(const struct closing *c, uid_t owner)
+{
+	if (owner == 0)
+		return roots;
+	return owner == c->uid ? callers : others;
+}
+
+/* A socket file with a listener: a door if it is the leg's user's, or root's, and to a root whosever it is. */
 static int
 close_listener(struct closing *c, const char *path, const struct stat *st, struct error *e)
 {
@@ -247,7 +259,7 @@ close_listener(struct closing *c, const char *path, const struct stat *st, struc
 	const char *name;
 	size_t count;
 
-	if (!S_ISSOCK(st->st_mode) || (st->st_uid != c->uid && st->st_uid != 0) ||
+	if (!S_ISSOCK(st->st_mode) || (!c->root && st->st_uid != c->uid && st->st_uid != 0) ||
 	    (st->st_dev == c->agent.st_dev && st->st_ino == c->agent.st_ino))
 		return 0;
 	real = realpath(path, NULL);
@@ -257,7 +269,7 @@ close_listener(struct closing *c, const char *path, const struct stat *st, struc
 		return 0;
 	name = strrchr(real, '/');
 	if (name == NULL || strcmp(name + 1, gpg_agent) != 0)
-		return close_door(c, real, st->st_uid == 0 ? roots : callers, e);
+		return close_door(c, real, reason_for(c, st->st_uid), e);
 	count = c->plan->view.hidden.count;
 	if (close_door(c, real, gpg, e) != 0)
 		return -1;
@@ -329,7 +341,7 @@ close_listeners(struct closing *c, struct error *e)
 int
 doors_close(struct plan *p, char *const *env, uid_t uid, struct error *e)
 {
-	struct closing c = {.plan = p, .uid = uid};
+	struct closing c = {.plan = p, .uid = uid, .root = p->leg.kind == IDENTITY_ROOT};
 	int result = find_allowed(&c, e);
 
 	/* What --hide names may be a directory with something allowed in it. */

@@ -4,7 +4,8 @@
  * can reach them, and what they start is in none of the leg's namespaces.
  *
  * Closed are the places of a table, and each socket that listens by a path now and whose file belongs to the leg's
- * user or to root: a socket of somebody else's is no way to more than the leg has. Left open is what only answers:
+ * user or to root: a socket of somebody else's is no way to more than the leg has, unless that is a root leg, which
+ * can be anybody: to that all of them are closed, and all of /run/user. Left open is what only answers:
  * name service, the system's log, and agents that hold keys. What is bound later is not closed.
  */
 #ifndef GUARD_DOORS_H

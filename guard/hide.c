@@ -44,6 +44,10 @@ hide_named(struct plan *p, struct error *e)
 			return error_set(e, 0,
 			    "name something else: sandboxes in the leg need /proc as it is",
 			    "--hide: %s can't be hidden", real);
+		if (p->options->isolation == ISOLATION_LANDLOCK && S_ISSOCK(st.st_mode))
+			return error_set(e, 0,
+			    "choose --isolation namespace, or end whoever listens on it",
+			    "--hide: %s is a socket, which --isolation landlock can't close", real);
 		if (hide_path(p, real, &st, by_option, e) != 0)
 			return -1;
 	}
@@ -64,7 +68,7 @@ hide_above(const struct plan *p, const char *path)
 	return NULL;
 }
 
-/* Whether uid may rename `entry` of the directory `dir`; of groups only the one that the leg is known to have counts. */
+/* Whether the leg may rename `entry` of the directory `dir`: a root may; of groups only the one that the leg is known to have counts. */
 static bool
 may_rename(const struct plan *p, const struct stat *dir, const struct stat *entry)
 {
@@ -73,7 +77,8 @@ may_rename(const struct plan *p, const struct stat *dir, const struct stat *entr
 	              ((dir->st_mode & S_IWGRP) != 0 &&
 			  (dir->st_gid == p->leg.gid || p->leg.kind == IDENTITY_CALLER));
 
-	return writes && (owner || (dir->st_mode & S_ISVTX) == 0 || entry->st_uid == p->leg.uid);
+	return p->leg.kind == IDENTITY_ROOT ||
+	       (writes && (owner || (dir->st_mode & S_ISVTX) == 0 || entry->st_uid == p->leg.uid));
 }
 
 /* In the strict view nothing can be moved but what is below the named directories. */

@@ -16,7 +16,7 @@
 int hide_path(
     struct plan *p, const char *path, const struct stat *st, const char *reason, struct error *e);
 
-/* Hide what --hide names. Refused: a path that is not there, "/", and anything in /proc. */
+/* Hide what --hide names. Refused: a path that is not there, "/", anything in /proc, and with Landlock a socket. */
 int hide_named(struct plan *p, struct error *e);
 
 /* The hidden path that path is or lies below without being kept, or NULL. */

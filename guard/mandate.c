@@ -94,23 +94,3 @@ mandate_make(
 	add(&m, s->leg.uid, s->leg.gid);
 	return act_for(&m, act, arg);
 }
-
-int
-mandate_of_path(const char *path, struct rights *r, struct error *e)
-{
-	struct chain chain = {.nodes = NULL};
-	struct error ignored = {0}; /* whoever opens it will get it again */
-
-	*r = (struct rights){.other = false};
-	if (geteuid() != 0)
-		return 0;
-	(void)chain_walk(&chain, path, "", &ignored);
-	for (size_t i = 0; i < chain.count && !r->other; i++) {
-		const struct stat *st = &chain.nodes[i]->st;
-
-		if (st->st_uid != 0)
-			*r = (struct rights){true, st->st_uid, st->st_gid};
-	}
-	chain_free(&chain);
-	return r->other ? rights_prepare(e) : 0;
-}

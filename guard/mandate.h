@@ -25,11 +25,4 @@ int mandate_move(
 int mandate_make(
     const struct snapshot *s, const struct chain_node *node, int (*act)(void *arg), void *arg);
 
-/*
- * For a caller who is root: the rights to open path with, a file that may not be there yet. They are those of whom
- * it belongs to, the first owner from "/" down who is not root, symbolic links and the file itself included: such
- * an owner may have it lead anywhere. r->other is false if there is none, or the caller is not root.
- */
-int mandate_of_path(const char *path, struct rights *r, struct error *e);
-
 #endif

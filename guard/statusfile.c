@@ -3,7 +3,7 @@
 
 #include "bindmount/cleanup.h"
 #include "guard/bounded.h"
-#include "guard/mandate.h"
+#include "guard/sink.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -185,7 +185,7 @@ static int
 use_file(struct statusfile *f, int fd, const struct options *o,
     const struct guard_request *requests, size_t n, struct error *e)
 {
-	struct stat st;
+	struct stat st, named;
 
 	if (fstat(fd, &st) != 0)
 		return error_set(e, errno, NULL, "--status: can't examine %s", o->status_path);
@@ -197,6 +197,9 @@ use_file(struct statusfile *f, int fd, const struct options *o,
 	f->path = realpath(o->status_path, NULL);
 	if (f->path == NULL)
 		return error_set(e, errno, NULL, "--status: can't find %s", o->status_path);
+	if (stat(f->path, &named) != 0 || !same(&named, &st))
+		return error_set(e, 0, "name a file in a directory that nobody else may write",
+		    "--status: %s is being replaced", o->status_path);
 	if (check_file(f, o, requests, n, &st, e) != 0)
 		return -1;
 	if (ftruncate(fd, 0) != 0)
@@ -204,63 +207,31 @@ use_file(struct statusfile *f, int fd, const struct options *o,
 	return 0;
 }
 
-/*
- * O_NONBLOCK: what became a FIFO without a reader is an error, not a wait. Whatever the umask says, the owner has to
- * be able to put the file back.
- */
-static int
-open_path(const char *path, const struct rights *r, mode_t mask)
-{
-	int flags = O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, fd, saved;
-	struct stat st;
-
-	/* In a directory of root's that others may write a link may appear at any time. */
-	if (geteuid() == 0 && !r->other && (lstat(path, &st) != 0 || !S_ISLNK(st.st_mode)))
-		flags |= O_NOFOLLOW;
-	if (rights_take(r) != 0)
-		return -1;
-	fd = open(path, flags, (0666 & ~mask) | 0600);
-	saved = errno;
-	rights_give_back(r);
-	errno = saved;
-	return fd;
-}
-
-static void
-remove_path(const char *path, const struct rights *r)
-{
-	if (rights_take(r) != 0)
-		return;
-	(void)unlink(path);
-	rights_give_back(r);
-}
-
 static int
 use_path(struct statusfile *f, const struct options *o, const struct guard_request *requests,
     size_t n, mode_t mask, struct error *e)
 {
 	struct stat st;
-	bool was_there = stat(o->status_path, &st) == 0;
-	struct rights rights;
-	AUTO_FD int fd = -1;
+	struct sink sink;
+	int result;
 
-	if (was_there && S_ISFIFO(st.st_mode)) /* opening it would be an event to its reader */
+	/* Opening it would be an event to its reader. */
+	if (stat(o->status_path, &st) == 0 && S_ISFIFO(st.st_mode))
 		return refuse_fifo(f, o->status_path, e);
-	if (mandate_of_path(o->status_path, &rights, e) != 0)
-		return -1;
-	fd = open_path(o->status_path, &rights, mask);
-	if (fd < 0)
-		return error_set(e, errno, "name a file that can be written",
-		    "--status: can't open %s", o->status_path);
-	if (use_file(f, fd, o, requests, n, e) != 0) {
+	/* Whatever the umask says, the owner has to be able to put the file back. */
+	result = sink_open(&sink, o->status_path, (0666 & ~mask) | 0600, f->option, e);
+	if (result == 0 && use_file(f, sink.fd, o, requests, n, e) != 0) {
 		/* Nothing is left of a file that is not to be there. */
-		if (!was_there && f->path != NULL && fstat(fd, &st) == 0 && st.st_size == 0)
-			remove_path(f->path, &rights);
-		return -1;
+		if (f->path != NULL && fstat(sink.fd, &st) == 0 && st.st_size == 0)
+			sink_remove(&sink, f->path);
+		result = -1;
 	}
-	(void)fcntl(fd, F_SETFL, 0);
-	f->fd = fd_take(&fd);
-	return 0;
+	if (result == 0) {
+		(void)fcntl(sink.fd, F_SETFL, 0);
+		f->fd = fd_take(&sink.fd);
+	}
+	sink_close(&sink);
+	return result;
 }
 
 int

@@ -170,6 +170,53 @@ status_through_link() {
 	same "$(stat -c '%u:%g' "$RUNNER_TEMP/own.json")" "$TEST_UID:$TEST_UID"
 }
 
+# A link that comes when root has just seen that nothing is there.
+status_raced() {
+	need strace
+	as_step
+	mkdir -m 1777 "$work/shared"
+	chown 0:0 "$work" "$work/shared" # all the way down
+	local at target
+	for at in out/status.json status.json; do
+		target=$work/roots
+		[[ $at == out/* ]] || target=$work/roots/secret
+		: >"$work/trace"
+		{
+			until_true grep -q "\"${at%%/*}\"" "$work/trace"
+			as_user ln -s "$target" "$work/shared/${at%%/*}"
+		} &
+		under=(strace -f -o "$work/trace" -P "${at%%/*}" -e trace=openat -e inject=openat:delay_exit=1000000)
+		guard --user "$TEST_UID" --status "$work/shared/$at" -- true
+		wait $!
+		expect 125
+		has "$work/stderr" "--status"
+		[[ -L $work/shared/${at%%/*} ]] || fail "there was no race"
+		roots_untouched
+		rm "$work/shared/${at%%/*}"
+	done
+	# What is all root's, is root's.
+	under=()
+	guard --user "$TEST_UID" --status "$work/shared/status.json" -- true
+	expect 0
+	same "$(stat -c '%u:%g' "$work/shared/status.json")" 0:0
+}
+# A link of one user's does not lead to another's files with that one's rights.
+status_through_others_link() {
+	as_step
+	mkdir -m 0777 "$work/workspace/open"
+	install -m 0600 -o "$TEST_UID" -g "$TEST_UID" /dev/null "$work/workspace/mine"
+	echo precious >"$work/workspace/mine"
+	ln -s ../mine "$work/workspace/open/status.json"
+	chown -h 12345:12345 "$work/workspace/open/status.json"
+	chown "$TEST_UID:$TEST_UID" "$work/workspace/open"
+	refusal_names="another user's link" refused --user "$TEST_UID" --status "$work/workspace/open/status.json"
+	same "$(cat "$work/workspace/mine")" precious
+	chown -h "$TEST_UID:$TEST_UID" "$work/workspace/open/status.json"
+	guard --user "$TEST_UID" --status "$work/workspace/open/status.json" -- true
+	expect 0
+	has "$work/workspace/mine" '"class"'
+}
+
 set_user_id() {
 	as_step
 	chmod 4755 "$GITHUB_ENV"
@@ -204,5 +251,7 @@ scenario_as_root "nothing of another user is moved in a directory with the stick
 scenario_as_root "a file of root's with another name in the guarded directory is not put back" neighbours_of_root
 scenario_as_root "a process that puts root's directory where the launcher makes one gains nothing by it" raced
 scenario_as_root "--status follows no link that the user could not follow, and the file is the user's" status_through_link
+scenario_as_root "--status: a link that comes between two looks leads root nowhere" status_raced
+scenario_as_root "--status: a link of one user's does not lead to another's files" status_through_others_link
 scenario_as_root "a guarded file that is set-user-ID is refused with --user" set_user_id
 scenario_as_root "--user: a second proc file system shows no process of the machine" another_proc

@@ -355,6 +355,25 @@ others() {
 	has "$work/stdout" "THROUGH: /run/theirs/db"
 	has "$work/stdout" "stopped: /run/mine/server"
 }
+# A root leg can be any user.
+others_of_root() {
+	machine 'rm -f "$work/home/near"; place /run/theirs /run/user/{0/keyring,"$TEST_UID"}; chmod 700 /run/theirs /run/user/*
+		chown -R "$TEST_UID" /run/theirs /run/user/"$TEST_UID"
+		for_user /run/theirs/db /run/user/"$TEST_UID"/{bus,relay} relative:"$work/home/near"
+		for_root /run/user/0/{bus,keyring/ssh}
+		user=()'
+	local run=/run/user/$TEST_UID all
+	all=(/run/theirs/db "$run/bus" "$run/relay" "$work/home/near" /run/user/0/bus)
+	guard --root-leg -- bash -c '"$knock" at "$@"; ls -A /run/user /run/user/0' - "${all[@]}" /run/user/0/keyring/ssh
+	expect 0
+	same "$(grep THROUGH "$work/stdout")" "THROUGH: /run/user/0/keyring/ssh"
+	same "$(grep -c ^stopped "$work/stdout")" ${#all[@]}
+	same "$(tail -n 5 "$work/stdout")" $'/run/user:\n0\n\n/run/user/0:\nkeyring'
+	guard --root-leg --allow-socket "$run/bus" --allow-socket /run/theirs/db -- "$knock" at "${all[@]}"
+	same "$(grep THROUGH "$work/stdout")" $'THROUGH: /run/theirs/db\n'"THROUGH: $run/bus"
+	guard --root-leg -n -- true
+	has "$work/stdout" "/run/theirs/db (another user listens on it, and a root leg can be any user"
+}
 spools() {
 	machine 'for d in /var/spool/cron /var/spool/at /var/spool/anacron; do [[ ! -d $d ]] || { mount -t tmpfs tmpfs "$d"; mkdir -m 777 "$d/crontabs"; echo job >"$d/crontabs/job"; }; done'
 	[[ -d /var/spool/cron ]] || skip "there is no /var/spool/cron here"
@@ -400,5 +419,6 @@ scenario_as_root "/run/user/UID is closed but for its agents" runtime_directory
 scenario_as_root "name service and the system's log stay reachable" answers_stay
 scenario_as_root "a real nscd stays reachable" name_service
 scenario_as_root "a socket of another user's stays as it is" others
+scenario_as_root "--root-leg: sockets of every user are closed, and all of /run/user" others_of_root
 scenario_as_root "the spools of cron and at are closed" spools
 scenario_as_root "X displays are closed, and the leg can have one of its own" display

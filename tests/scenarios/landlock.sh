@@ -369,6 +369,31 @@ hidden() {
 	same "$(cat "$work/key" "$work/secrets/deep/token")" $'secret\nsecret'
 	kept
 }
+# What is opened can be hidden, whatever it is; a socket is connected to, and refused.
+hidden_kinds() {
+	need_landlock
+	mkfifo "$work/fifo" "$work/other"
+	python3 -c 'import socket, os, sys
+os.chdir(sys.argv[1])
+socket.socket(socket.AF_UNIX).bind("socket")' "$work"
+	landlock --hide "$work/fifo" --hide /dev/zero -- python3 -c '
+import os, sys
+for path in sys.argv[1], "/dev/zero":
+    for how in os.O_RDONLY | os.O_NONBLOCK, os.O_RDWR:
+        try:
+            os.open(path, how)
+            print("THROUGH:", path)
+        except PermissionError:
+            print("stopped:", path)
+for path in sys.argv[2], "/dev/null", "/dev/urandom":
+    os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))' "$work/fifo" "$work/other"
+	expect 0
+	lacks "$work/stdout" THROUGH
+	same "$(grep -c stopped "$work/stdout")" 4
+	refusal_names="$work/socket is a socket" refused --isolation landlock --hide "$work/socket"
+	guard --hide "$work/socket" -- true
+	expect 0
+}
 as_user_of_root() {
 	need_landlock
 	chown -R "$TEST_UID:$TEST_UID" "$work"
@@ -391,6 +416,28 @@ as_user_of_root() {
 	has "$work/stderr" "--user"
 }
 
+# What root could change of root's processes by a mere write.
+root_processes() {
+	need_landlock
+	sleep 1000 &
+	local outside=$! was
+	was=$(</proc/$outside/oom_score_adj)
+	landlock --root-leg -- bash -c '
+		for f in oom_score_adj oom_adj coredump_filter comm clear_refs timerslack_ns; do
+			for p in "$1" "$1/task/$1" self; do
+				[[ -e /proc/$p/$f ]] || continue
+				(echo 500 >"/proc/$p/$f") && echo "THROUGH: $p/$f"
+				echo "tried"
+			done
+		done 2>/dev/null
+		cat "/proc/$1/comm"' - "$outside"
+	same "$(</proc/$outside/oom_score_adj)" "$was"
+	kill "$outside"
+	expect 0
+	lacks "$work/stdout" THROUGH
+	has "$work/stdout" tried
+	same "$(tail -n 1 "$work/stdout")" sleep
+}
 root_leg() {
 	need_landlock
 	under=("$TOOLS/deny" "$container")
@@ -590,8 +637,10 @@ scenario "with Landlock a refused run leaves no directory behind" refused_leaves
 scenario "with Landlock ten thousand files, odd names and links beside a guarded directory stay as they are" many_beside
 scenario "with Landlock single files and --read-only directories hold, and what is beside them can be written" single_files
 scenario "with Landlock a hidden file can't be read or changed, and what is beside it can" hidden
+scenario "with Landlock FIFOs and devices can be hidden, and hiding a socket is refused" hidden_kinds
 scenario_as_root "with Landlock root runs the leg as another user, in a container too" as_user_of_root
 scenario_as_root "with Landlock a root leg has no capabilities, and neither settings of the kernel nor disks to write" root_leg
+scenario_as_root "with Landlock a root leg can write below no process in /proc" root_processes
 scenario "with Landlock git, gcc, tar and python work where a container refuses namespaces" honest
 scenario "with Landlock of the oldest ABI git, gcc, tar and python work" honest_oldest
 scenario "with Landlock npm installs a local package that builds" npm_install

@@ -460,6 +460,36 @@ root_devices() {
 	same "$(cat "$work/stderr")" err
 	[[ ! -e /dev/shm/own ]] || fail "its shared memory is the machine's"
 }
+# The nodes are the machine's own inodes, by their names, as masks in /proc, and by inherited descriptors. Here the
+# machine has a /dev of its own.
+root_device_nodes() {
+	local nodes=(null zero full random urandom tty)
+	under=(unshare -m --propagation private bash -c '
+		mount -t tmpfs tmpfs /dev
+		mknod -m 666 /dev/null c 1 3; mknod -m 666 /dev/zero c 1 5; mknod -m 666 /dev/full c 1 7
+		mknod -m 666 /dev/random c 1 8; mknod -m 666 /dev/urandom c 1 9; mknod -m 666 /dev/tty c 5 0
+		status=0
+		"${@:2}" </dev/zero || status=$?
+		stat -c "%n %u %a" /dev/* >"$1"
+		exit "$status"' - "$work/nodes")
+	guard --root-leg -- bash -c '
+		exec 5</dev/full
+		for f in "${@/#//dev/}" /proc/keys /proc/timer_list /dev/stdin /proc/self/fd/{0,5}; do
+			[[ -e $f ]] || continue
+			chmod 600 "$f" && echo "THROUGH: chmod $f"
+			chown 12345 "$f" && echo "THROUGH: chown $f"
+			echo "tried $f"
+		done
+		for f in null zero; do echo x >"/dev/$f" || echo "no writing: $f"; done
+		head -c 3 | wc -c; head -c 4 /dev/random | wc -c
+		echo x >/dev/full || echo full' - "${nodes[@]}"
+	expect 0
+	lacks "$work/stdout" THROUGH
+	lacks "$work/stdout" "no writing"
+	(($(grep -c ^tried "$work/stdout") >= 9)) || fail "not all were tried"
+	same "$(tail -n 3 "$work/stdout")" $'3\n4\nfull'
+	same "$(cat "$work/nodes")" "$(printf '/dev/%s 0 666\n' "${nodes[@]}" | LC_ALL=C sort)"
+}
 root_refusals() {
 	as_step
 	refusal_names=--share-pid refused --root-leg --share-pid
@@ -482,6 +512,7 @@ scenario_as_root "--root-leg: the capabilities of a container's root, no device 
 scenario_as_root "--root-leg: neither the guarded files nor the kernel's settings nor devices are in reach" root_attempts
 scenario_as_root "--root-leg: PID 1 of the leg's namespace is out of its reach" root_pid1
 scenario_as_root "--root-leg: the minimal /dev works" root_devices
+scenario_as_root "--root-leg: owners and modes of the machine's device nodes can't be changed" root_device_nodes
 scenario_as_root "--root-leg: what needs root's ordinary powers works" root_owns_step
 scenario_as_root "--root-leg refuses --share-pid, --isolation none, --user and a caller who is not root" root_refusals
 
