@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,9 +16,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
-enum { FREEZE_ROUNDS = 50 };
+enum { FREEZE_ROUNDS = 50, EMPTY_MS = 20 };
 
 static int
 write_at(int dir, const char *name, const char *text)
@@ -49,7 +51,7 @@ own_path(void)
 	return path;
 }
 
-/* Where cgroup2 is mounted, with `below` in it (may be NULL: any). malloc'd, or NULL. */
+/* Where the cgroup2 that `below` lies in is mounted. malloc'd, or NULL. */
 static char *
 find_mount(const char *below)
 {
@@ -60,21 +62,74 @@ find_mount(const char *below)
 		return NULL;
 	for (size_t i = 0; i < m.count && found == NULL; i++)
 		if (strcmp(m.list[i].type, "cgroup2") == 0 && strcmp(m.list[i].root, "/") == 0 &&
-		    (below == NULL || mountinfo_below(below, m.list[i].point)))
+		    mountinfo_below(below, m.list[i].point))
 			found = strdup(m.list[i].point);
 	mountinfo_free(&m);
 	return found;
+}
+
+/* path as the cgroup2 mount m shows it; malloc'd. NULL: it does not, or errno ENOMEM. */
+static char *
+seen_through(const struct mount_entry *m, const char *path)
+{
+	const char *rest = strcmp(m->root, "/") == 0 ? path : path + strlen(m->root);
+	char *whole;
+
+	if (strcmp(m->type, "cgroup2") != 0 || !mountinfo_below(path, m->root) ||
+	    asprintf(&whole, "%s%s", m->point, strcmp(rest, "/") == 0 ? "" : rest) < 0)
+		return NULL;
+	return whole;
+}
+
+bool
+cgroup_is_at(const char *path)
+{
+	struct statfs fs;
+
+	return statfs(path, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC;
+}
+
+char *
+cgroup_own_directory(char **mount)
+{
+	/* Where it is on most machines, which saves the reading of all mounts. */
+	static const struct mount_entry usual = {
+	    .root = "/", .point = "/sys/fs/cgroup", .type = "cgroup2"};
+	AUTO_FREE char *path = own_path();
+	AUTO_FREE char *found = NULL;
+	struct mountinfo m;
+
+	/* One that lies above the own cgroup namespace is not to be reached from it. */
+	if (path == NULL || strncmp(path, "/..", 3) == 0)
+		return NULL;
+	found = mount == NULL ? seen_through(&usual, path) : NULL;
+	if (found != NULL && cgroup_is_at(found))
+		return ptr_take(&found);
+	if (mountinfo_read(&m) != 0)
+		return NULL;
+	for (size_t i = 0; i < m.count; i++) {
+		AUTO_FREE char *whole = seen_through(&m.list[i], path);
+
+		if (whole == NULL || !cgroup_is_at(whole))
+			continue;
+		free(found);
+		found = ptr_take(&whole);
+		if (mount != NULL)
+			*mount = strdup(m.list[i].point);
+		mountinfo_free(&m);
+		return ptr_take(&found);
+	}
+	mountinfo_free(&m);
+	return NULL;
 }
 
 /* The directory of the caller's own group, or -1: none, or not mounted here. */
 static int
 open_own(struct cgroup *g)
 {
-	AUTO_FREE char *path = own_path();
-	AUTO_FREE char *whole = NULL;
+	AUTO_FREE char *whole = cgroup_own_directory(&g->mount);
 
-	g->mount = find_mount(NULL);
-	if (path == NULL || g->mount == NULL || asprintf(&whole, "%s%s", g->mount, path) < 0)
+	if (whole == NULL || g->mount == NULL)
 		return -1;
 	return open(whole, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
@@ -230,7 +285,12 @@ cgroup_remove(struct cgroup *g)
 {
 	if (g->dir >= 0) {
 		visit_below(g->dir, visit_remove);
-		(void)unlinkat(g->parent, g->name, AT_REMOVEDIR);
+		/* A process is out of its group a moment after it was reaped. */
+		if (unlinkat(g->parent, g->name, AT_REMOVEDIR) != 0 && errno == EBUSY &&
+		    cgroup_wait_empty(g->dir, EMPTY_MS)) {
+			visit_below(g->dir, visit_remove);
+			(void)unlinkat(g->parent, g->name, AT_REMOVEDIR);
+		}
 	}
 	fd_drop(&g->dir);
 	fd_drop(&g->parent);

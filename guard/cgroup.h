@@ -2,10 +2,10 @@
  * A control group of the leg's own (cgroup v2, cgroups(7)): where the leg keeps the host's pid
  * namespace, all of it can be killed in one write, and "populated 0" says that nothing is left.
  *
- * A process moves between groups only with write access to both and to their common ancestor. Where the
- * leg's view makes the cgroup file system read-only, the leg can't leave, and emptiness is a proof; a
- * cgroup2 that it mounts itself, in a cgroup namespace, begins at its own group. Without a view of its
- * own the leg can leave, and emptiness is none.
+ * A process moves between groups only with write access to both and to their common ancestor, by their files or by
+ * clone3(2) with a descriptor on the directory. Read-only mounts keep the leg from the files, hidden ones from both, see
+ * delegation.h; a cgroup2 that it mounts itself, in a cgroup namespace, begins at its own group. That nothing is in the
+ * group is a proof only with the reaper's word.
  */
 #ifndef GUARD_CGROUP_H
 #define GUARD_CGROUP_H
@@ -20,6 +20,15 @@ struct cgroup {
 	char *mount; /* where that cgroup2 is mounted; owned */
 	char name[64];
 };
+
+/* True if path is a group's directory. */
+bool cgroup_is_at(const char *path);
+
+/*
+ * The directory of the caller's own group, and if mount is not NULL, in *mount, where that cgroup2 is mounted: both
+ * malloc'd. NULL if there is none, or if it is not mounted here.
+ */
+char *cgroup_own_directory(char **mount);
 
 /*
  * Make a group below `base`, or below the caller's own if base is NULL. If base is NULL and the caller's

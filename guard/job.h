@@ -28,6 +28,7 @@ struct job {
 	struct snapshot *snapshot;
 	struct life life;
 	struct cgroup cgroup;
+	bool needs_cgroup; /* the leg's user could get at ours; see delegation.h */
 	struct janitor janitor;
 	struct sweep_scope sweep;
 	struct bringout bringout;

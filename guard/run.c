@@ -3,6 +3,7 @@
 
 #include "bindmount/cleanup.h"
 #include "guard/carry.h"
+#include "guard/delegation.h"
 #include "guard/describe.h"
 #include "guard/hide.h"
 #include "guard/job.h"
@@ -46,8 +47,8 @@ look_for_leftovers(const struct job *j, struct error *e)
 }
 
 /*
- * Where the leg shares the host's pid namespace; its view must not let it leave the group. A root leg gets one in any
- * case: with a cgroup2 of its own mounting it could end or freeze all that is in its group.
+ * Where the leg shares the host's pid namespace, and wherever it could get at the group that we are in: see
+ * delegation.h. Landlock rules keep it from the files of any.
  */
 static int
 make_cgroup(struct job *j, struct error *e)
@@ -55,11 +56,22 @@ make_cgroup(struct job *j, struct error *e)
 	const struct options *o = j->options;
 	struct stat st;
 
-	if (has_pid_namespace(o) && j->plan.leg.kind != IDENTITY_ROOT)
+	if (has_pid_namespace(o) && !j->needs_cgroup)
 		return 0;
 	if (cgroup_make(&j->cgroup, o->cgroup, e) != 0)
 		return -1;
-	if (j->cgroup.dir < 0 || o->isolation != ISOLATION_NAMESPACE)
+	if (o->isolation != ISOLATION_NAMESPACE)
+		return 0;
+	if (j->cgroup.dir < 0 && j->needs_cgroup)
+		return error_set(e, 0,
+		    j->plan.leg.kind == IDENTITY_ROOT
+			? "mount cgroup2 writable at /sys/fs/cgroup (docker run --privileged), or "
+			  "choose --user, or --isolation none"
+			: "start legguard in a control group that is not delegated to the leg's "
+			  "user, or choose --isolation landlock or none",
+		    "the leg could end legguard through its control group, and none can be made "
+		    "for the leg alone");
+	if (j->cgroup.dir < 0 || j->needs_cgroup) /* nothing to close, or it is hidden */
 		return 0;
 	if (stat(j->cgroup.mount, &st) != 0 ||
 	    view_paths_add(&j->plan.view.read_only, j->cgroup.mount, st.st_dev, st.st_ino) != 0)
@@ -133,7 +145,8 @@ prepare(struct job *j, char **env, struct error *e)
 		return -1;
 	if (snapshot_read_only_paths(j->snapshot, &j->plan.view.read_only, e) != 0)
 		return -1;
-	if (hide_check(&j->plan, j->snapshot, e) != 0 || carry_plan(&j->plan, e) != 0)
+	if (delegation_plan(&j->plan, &j->needs_cgroup, e) != 0 ||
+	    hide_check(&j->plan, j->snapshot, e) != 0 || carry_plan(&j->plan, e) != 0)
 		return -1;
 	if (o->isolation == ISOLATION_LANDLOCK)
 		return prepare_landlock(j, e);
