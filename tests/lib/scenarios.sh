@@ -7,9 +7,9 @@
 # $TEST_UID   the ordinary user, if we are root
 # $quick      not empty: the scenarios may do less
 # $names      an array; if not empty, only files whose name contains one of them
-# $allowed    seconds that a scenario may take, if not 60
+# $allowed    seconds that a scenario may take, if not 120
 
-# One line for each: KIND (user, root or slow), FILE, FUNCTION, NAME.
+# One line for each: KIND (user, root, again: as root, of a scenario that is in another file, or slow), FILE, FUNCTION, NAME.
 list_scenarios() {
 	local file
 	for file in "$scratch"/scenarios/*.sh; do
@@ -27,6 +27,8 @@ list_scenarios() {
 			scenario_as_root() { printf '%s\t%s\t%s\t%s\n' root "$file" "$2" "$1"; }
 			# shellcheck disable=SC2317
 			scenario_slow() { printf '%s\t%s\t%s\t%s\n' slow "$file" "$2" "$1"; }
+			# shellcheck disable=SC2317
+			scenario_again_as_root() { printf '%s\t%s\t%s\t%s\n' again "$file" "$2" "$1"; }
 			# shellcheck source=/dev/null
 			source "$file"
 		)
@@ -35,11 +37,11 @@ list_scenarios() {
 
 # Runs in a subshell of its own; leaves its verdict in $4.
 run_scenario() { # VARIANT KIND FILE FUNCTION RESULT
-	local variant=$1 kind=$2 file=$3 function=$4 result=$5 seconds=${allowed:-60} code=0 as=() work
+	local variant=$1 kind=$2 file=$3 function=$4 result=$5 seconds=${allowed:-120} code=0 as=() work
 	work=$scratch/work/$(basename "$result")
 	mkdir -m 0755 "$work"
 	[[ $kind != slow ]] || seconds=300
-	if ((EUID == 0)) && [[ $kind != root ]]; then
+	if ((EUID == 0)) && [[ $kind != root && $kind != again ]]; then
 		chown "$TEST_UID:$TEST_UID" "$work"
 		as=(setpriv --reuid "$TEST_UID" --regid "$TEST_UID" --clear-groups --)
 	fi

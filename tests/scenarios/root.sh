@@ -263,7 +263,7 @@ scenario_as_root "sudo: a signal that it relays is a cancel" sudo_relays
 # Everything that holds for an ordinary user's launcher holds for root's.
 while read -r from which; do
 	eval "user_${from//-/_}_$which() { through --user=\$TEST_UID $from $which; }"
-	scenario_as_root "--user: $from: ${which//_/ }" "user_${from//-/_}_$which"
+	scenario_again_as_root "--user: $from: ${which//_/ }" "user_${from//-/_}_$which"
 done <<'EOF2'
 forged-lane-class late_writer
 forged-lane-class late_writer_with_time
@@ -518,7 +518,7 @@ scenario_as_root "--root-leg refuses --share-pid, --isolation none, --user and a
 
 while read -r from which; do
 	eval "root_${from//-/_}_$which() { through --root-leg $from $which; }"
-	scenario_as_root "--root-leg: $from: ${which//_/ }" "root_${from//-/_}_$which"
+	scenario_again_as_root "--root-leg: $from: ${which//_/ }" "root_${from//-/_}_$which"
 done <<'EOF2'
 forged-lane-class late_writer
 names by_plain_rename
