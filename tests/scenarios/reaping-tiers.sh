@@ -126,7 +126,9 @@ reaper_gone() {
 		'exec 9<>"$1"; flock -s 9; "$4" "$5"; echo $$ >"$3"; echo >"$2"; sleep 1000' - \
 		"$work/alive" "$work/started" "$work/leg" "$LEGS/leave-cgroup" "$group"
 	await "$work/started"
-	kill -KILL "$(child_of "$launcher" leg-reaper)"
+	# The kernel's list of children may lack one while another one ends.
+	until_true child_of "$launcher" leg-reaper >"$work/reaper"
+	kill -KILL "$(<"$work/reaper")"
 	finish
 	unproven
 	end_session "$(<"$work/leg")"
