@@ -206,8 +206,18 @@ until_true() {
 	done
 }
 
-# child_of PID NAME: the pid of its child that calls itself NAME; fails while there is none.
+# child_of PID NAME: the pid of its child that calls itself NAME; fails if there is none. The kernel's list may lack a child
+# while another one ends (proc(5)), so it is looked at more than once.
 child_of() {
+	local tries
+	for ((tries = 0; tries < 50; tries++)); do
+		child_in_list "$@" && return
+		read -r -t 0.01 <>"$work/never" || true
+	done
+	return 1
+}
+
+child_in_list() {
 	local pid children comm
 	{ read -r children <"/proc/$1/task/$1/children"; } 2>/dev/null || [[ ${children-} ]] || return 1
 	for pid in $children; do
