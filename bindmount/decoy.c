@@ -107,15 +107,11 @@ make_directory(const struct view_decoys *d, size_t index, int root, struct error
 static int
 put(const char *name, const struct view_path *p, int root, struct error *e)
 {
-	AUTO_FD int on = open(p->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD int on = view_open(p, e);
 	struct stat st, made;
 
-	if (on < 0 || fstat(on, &st) != 0)
-		return error_set(e, errno, NULL, "can't open %s in the leg's view", p->path);
-	if (st.st_dev != p->dev || st.st_ino != p->ino)
-		return error_set(e, 0,
-		    "something is replacing it: end what else runs here and try again",
-		    "%s leads to another file in the leg's view", p->path);
+	if (on < 0)
+		return -1;
 	if (piece_put(root, name, on) != 0)
 		return error_set(e, errno, userns_cure(errno), "can't put a copy over %s", p->path);
 	if (lstat(p->path, &st) != 0 || fstatat(root, name, &made, AT_SYMLINK_NOFOLLOW) != 0 ||

@@ -61,10 +61,10 @@ bool landlock_closes(const struct view_paths *paths, const char *dir);
 enum { LANDLOCK_ENTRIES_MAX = 200000 };
 
 /*
- * Make the ruleset for view: what is read_only, by any of its names, can't be changed; what is hidden and is no
- * socket can't be changed or read. Beside what is protected in a proc file system, nothing below a process. With the scopes for signals and abstract sockets where the ABI, that of
- * the kernel, has them. Returns the descriptor, close-on-exec, for landlock_enter(). -1 with *e: there are
- * too many entries, or a path does not lead to its inode any more.
+ * Make the ruleset for view: what is read_only, by any of its names, can't be changed; what is hidden and is no socket
+ * can't be changed or read. Beside what is protected in a proc file system, nothing below a process. With the scopes
+ * for signals and abstract sockets where the ABI, that of the kernel, has them. Returns the descriptor, close-on-exec,
+ * for landlock_enter(). -1 with *e: there are too many entries, or a path does not lead to its inode any more.
  */
 int landlock_build(const struct view *view, int abi, struct error *e);
 

@@ -19,22 +19,6 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-/* Open p->path as it is now and see that it is the inode it has to be. */
-static int
-open_checked(const struct view_path *p, struct error *e)
-{
-	AUTO_FD int fd = open(p->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) != 0)
-		return error_set(e, errno, NULL, "can't open %s in the leg's view", p->path);
-	if (st.st_dev != p->dev || st.st_ino != p->ino)
-		return error_set(e, 0,
-		    "something is replacing it: end what else runs here and try again",
-		    "%s leads to another file in the leg's view", p->path);
-	return fd_take(&fd);
-}
-
 /* -1 with errno; ENOSYS and EPERM may come from a system call filter. */
 static int
 cover_by_tree(int fd)
@@ -100,7 +84,7 @@ cover_by_remount(const char *path)
 int
 readonly_check(const struct view_path *p, struct error *e)
 {
-	AUTO_FD int fd = open_checked(p, e);
+	AUTO_FD int fd = view_open(p, e);
 	struct statvfs fs;
 
 	if (fd < 0)
@@ -152,7 +136,7 @@ readonly_cover(const struct view_path *p, struct error *e)
 
 	if (p->passing)
 		return cover_passing(p->path, e);
-	fd = open_checked(p, e);
+	fd = view_open(p, e);
 	if (fd < 0 || cover(fd, p->path, e) != 0)
 		return -1;
 	return readonly_check(p, e);

@@ -68,21 +68,6 @@ mount_error(struct error *e, const char *what, const char *path)
 	return error_set(e, errno, userns_cure(errno), "can't %s %s", what, path);
 }
 
-static int
-open_path(const struct view_path *p, struct error *e)
-{
-	AUTO_FD int fd = open(p->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) != 0)
-		return error_set(e, errno, NULL, "can't open %s in the leg's view", p->path);
-	if (st.st_dev != p->dev || st.st_ino != p->ino)
-		return error_set(e, 0,
-		    "something is replacing it: end what else runs here and try again",
-		    "%s leads to another file in the leg's view", p->path);
-	return fd_take(&fd);
-}
-
 /* What will be writable is taken from where it is so. */
 static int
 open_writable(struct strict *s, struct error *e)
@@ -90,9 +75,9 @@ open_writable(struct strict *s, struct error *e)
 	const struct view *v = s->view;
 
 	for (size_t i = 0; i < v->writable.count; i++)
-		if ((s->writable[i] = open_path(&v->writable.list[i], e)) < 0)
+		if ((s->writable[i] = view_open(&v->writable.list[i], e)) < 0)
 			return -1;
-	if (v->temp.path != NULL && (s->private = open_path(&v->private, e)) < 0)
+	if (v->temp.path != NULL && (s->private = view_open(&v->private, e)) < 0)
 		return -1;
 	if (!v->fresh_proc) {
 		s->proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -134,9 +119,9 @@ open_shown(struct strict *s, struct error *e)
 
 	for (size_t i = 0; i < v->shown.count; i++)
 		if (needs_showing(v, v->shown.list[i].path) &&
-		    (s->shown[i] = open_path(&v->shown.list[i], e)) < 0)
+		    (s->shown[i] = view_open(&v->shown.list[i], e)) < 0)
 			return -1;
-	return v->temp.path != NULL && (s->temp = open_path(&v->temp, e)) < 0 ? -1 : 0;
+	return v->temp.path != NULL && (s->temp = view_open(&v->temp, e)) < 0 ? -1 : 0;
 }
 
 static int

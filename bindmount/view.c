@@ -14,6 +14,7 @@
 #include "bindmount/userns.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -71,6 +72,21 @@ view_paths_free(struct view_paths *v)
 		free(v->list[i].path);
 	free(v->list);
 	*v = (struct view_paths){0};
+}
+
+int
+view_open(const struct view_path *p, struct error *e)
+{
+	AUTO_FD int fd = open(p->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) != 0)
+		return error_set(e, errno, NULL, "can't open %s in the leg's view", p->path);
+	if (st.st_dev != p->dev || st.st_ino != p->ino)
+		return error_set(e, 0,
+		    "something is replacing it: end what else runs here and try again",
+		    "%s leads to another file in the leg's view", p->path);
+	return fd_take(&fd);
 }
 
 /* Which names are covered: where nothing can be written anyway, those of ways in are enough. */

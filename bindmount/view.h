@@ -35,6 +35,12 @@ int view_paths_add(struct view_paths *v, const char *path, dev_t dev, ino_t ino)
 /* Shorter paths first, so that a directory comes before what is in it. */
 void view_paths_sort(struct view_paths *v);
 void view_paths_free(struct view_paths *v);
+
+/*
+ * Open p->path as it is now (O_PATH), no link followed, and see that it is the inode it has to be: what is mounted and
+ * where is taken from such a descriptor, so that nobody can put something else between a check and a mount.
+ */
+int view_open(const struct view_path *p, struct error *e);
 /* True for a passing path that leads nowhere by now. */
 bool view_path_is_gone(const struct view_path *p);
 

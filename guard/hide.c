@@ -68,7 +68,10 @@ hide_above(const struct plan *p, const char *path)
 	return NULL;
 }
 
-/* Whether the leg may rename `entry` of the directory `dir`: a root may; of groups only the one that the leg is known to have counts. */
+/*
+ * Whether the leg may rename `entry` of the directory `dir`: a root may; of groups only the one that the leg is known
+ * to have counts.
+ */
 static bool
 may_rename(const struct plan *p, const struct stat *dir, const struct stat *entry)
 {

@@ -19,14 +19,15 @@
 #include "guard/held.h"
 
 /*
- * True for what the leg can't rename, whatever it does: in a directory that it may not write, or where it may move only what is
- * its own (the sticky bit). node has a parent.
+ * True for what the leg can't rename, whatever it does: in a directory that it may not write, or where it may move
+ * only what is its own (the sticky bit). node has a parent.
  */
 bool hold_is_out_of_reach(const struct snapshot *s, const struct chain_node *node);
 
 /*
- * End the hold: take note of what was broken (content.broken), give the leases up, wait a bounded time until those who were waiting for that are done, and get the descriptors for writing
- * back. The first step of a restore; nothing of the leg may be alive.
+ * End the hold: take note of what was broken (content.broken), give the leases up, wait a bounded time until those who
+ * were waiting for that are done, and get the descriptors for writing back. The first step of a restore; nothing of
+ * the leg may be alive.
  */
 void hold_end(struct snapshot *s);
 

@@ -3,15 +3,14 @@
 
 #include "bindmount/cleanup.h"
 #include "guard/classify.h"
+#include "guard/infile.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bsd/stdlib.h>
@@ -50,25 +49,17 @@ static int
 read_file(struct classifier *c, const char *path, struct error *e)
 {
 	static char buffer[64 * 1024];
-	AUTO_FD int opened = -1;
-	int fd = STDIN_FILENO;
 	ssize_t n;
+	int fd;
 
-	if (strcmp(path, "-") != 0) {
-		struct stat st;
-
-		fd = opened = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-		if (fd >= 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-			return error_set(e, 0, "name a regular file, or - for standard input",
-			    "%s is no regular file", path);
-		if (fd < 0)
-			return error_set(e, errno,
-			    "name a file that can be read, or - for standard input",
-			    "can't open %s", path);
-	}
+	if (infile_open(path, &fd, e) != 0)
+		return -1;
 	while ((n = read(fd, buffer, sizeof buffer)) > 0)
 		classify_feed(c, buffer, (size_t)n);
-	return n < 0 ? error_set(e, errno, NULL, "can't read %s", path) : 0;
+	if (n < 0)
+		error_set(e, errno, NULL, "can't read %s", path);
+	infile_close(fd);
+	return n < 0 ? -1 : 0;
 }
 
 static int

@@ -3,16 +3,15 @@
 
 #include "bindmount/cleanup.h"
 #include "guard/grammar.h"
+#include "guard/infile.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <jansson.h>
@@ -261,24 +260,12 @@ static int
 parse_file(struct parse *p, struct error *e)
 {
 	struct grammar g = {.kind = p->kind->grammar, .entry = keep, .arg = p};
-	AUTO_FD int opened = -1;
-	int fd = STDIN_FILENO, result;
+	int fd, result;
 
-	if (strcmp(p->path, "-") != 0) {
-		struct stat st;
-
-		opened = open(p->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-		if (opened < 0)
-			return error_set(e, errno,
-			    "name a file that can be read, or - for "
-			    "standard input",
-			    "can't open %s", p->path);
-		if (fstat(opened, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-			return error_set(e, 0, "name a regular file, or - for standard input",
-			    "%s is no regular file", p->path);
-		fd = opened;
-	}
+	if (infile_open(p->path, &fd, e) != 0)
+		return -1;
 	result = read_all(p, &g, fd, e);
+	infile_close(fd);
 	if (result == 0) {
 		(void)grammar_end(&g);
 		result = take_error(p, &g, e);

@@ -25,8 +25,8 @@ struct private_temp {
 
 /*
  * Find out what is needed for the leg of plan p, whose view is complete, and make it: the directories, and the
- * variables in p->leg_env that are not set by --setenv or --unset. With dry_run only find out. *b gets the RUNNER_TEMP. Both
- * are to be given back in either case.
+ * variables in p->leg_env that are not set by --setenv or --unset. With dry_run only find out. *b gets the
+ * RUNNER_TEMP. Both are to be given back in either case.
  */
 int private_temp_make(
     struct private_temp *t, struct bringout *b, struct plan *p, bool dry_run, struct error *e);

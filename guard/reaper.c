@@ -5,11 +5,12 @@
 #include "guard/reaper.h"
 
 #include "bindmount/cleanup.h"
-#include "bindmount/mountinfo.h"
 #include "bindmount/landlock.h"
 #include "bindmount/sys.h"
 #include "bindmount/userns.h"
+#include "guard/instream.h"
 #include "guard/kill.h"
+#include "guard/passing.h"
 #include "guard/process.h"
 
 #include <errno.h>
@@ -22,8 +23,6 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,22 +52,8 @@ static int
 send_decoys(int socket, int decoys, struct error *e)
 {
 	const struct reaper_message m = {.kind = REAPER_DECOYS};
-	union {
-		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = {0};
-	struct iovec data = {.iov_base = (void *)(uintptr_t)&m, .iov_len = sizeof m};
-	struct msghdr message = {.msg_iov = &data,
-	    .msg_iovlen = 1,
-	    .msg_control = control.room,
-	    .msg_controllen = sizeof control.room};
-	struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
 
-	rights->cmsg_level = SOL_SOCKET;
-	rights->cmsg_type = SCM_RIGHTS;
-	rights->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(rights), &decoys, sizeof decoys);
-	if (sendmsg(socket, &message, MSG_NOSIGNAL) < 0)
+	if (passing_send(socket, &m, sizeof m, decoys) != 0)
 		return error_set(e, errno, NULL, "can't hand on the decoys");
 	return 0;
 }
@@ -110,62 +95,21 @@ bind_to_launcher(const struct state *s, struct error *e)
 	return 0;
 }
 
-/* The view has something else by that path than there was, on purpose. */
-static bool
-is_taken_away(const struct view *view, const char *path)
-{
-	for (size_t i = 0; i < view->hidden.count; i++)
-		if (mountinfo_below(path, view->hidden.list[i].path))
-			return true;
-	return view->writable.count > 0;
-}
-
-/*
- * A descriptor reaches its file whatever is mounted over the path, and through /proc/self/fd it can be opened anew for
- * writing. So a standard input that the view has read-only is opened anew in the view, and one that it does not have at all
- * is refused, unless the file has no name any more. path is what it was before.
- */
-static int
-take_stdin_from_view(const struct view *view, const char *path, struct error *e)
-{
-	AUTO_FD int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct stat was, is;
-	struct statvfs fs;
-
-	if (fstat(STDIN_FILENO, &was) != 0)
-		return error_set(e, errno, NULL, "can't tell what standard input is");
-	if (fd < 0 || fstat(fd, &is) != 0 || was.st_dev != is.st_dev || was.st_ino != is.st_ino) {
-		if (was.st_nlink == 0 || !is_taken_away(view, path))
-			return 0;
-		return error_set(e, 0,
-		    "pass it through a pipe, as in \"cat FILE | legguard run ...\"",
-		    "standard input is %s, which the leg's view does not show", path);
-	}
-	if (fstatvfs(fd, &fs) != 0 || (fs.f_flag & ST_RDONLY) == 0)
-		return 0;
-	(void)fcntl(fd, F_SETFL, 0);
-	(void)lseek(fd, lseek(STDIN_FILENO, 0, SEEK_CUR), SEEK_SET);
-	(void)dup2(fd, STDIN_FILENO);
-	return 0;
-}
-
 static int
 build_view(const struct state *s, struct error *e)
 {
 	const struct leg_plan *plan = &s->plan;
 	AUTO_FD int decoys = -1;
-	char path[PATH_MAX + 1] = "";
-	struct stat st;
+	char path[PATH_MAX + 1];
 
-	if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) &&
-	    readlink("/proc/self/fd/0", path, sizeof path - 1) < 0)
-		return error_set(e, errno, NULL, "can't tell what standard input is");
+	if (instream_find(path, e) != 0)
+		return -1;
 	if (leg_has_userns(plan) && userns_map_identity(plan->uid, plan->gid, e) != 0)
 		return -1;
 	if (view_build(plan->view, &decoys, e) != 0 ||
 	    (decoys >= 0 && send_decoys(s->socket, decoys, e) != 0))
 		return -1;
-	return path[0] == '/' ? take_stdin_from_view(plan->view, path, e) : 0;
+	return instream_take(plan->view, path, e);
 }
 
 static int
@@ -455,35 +399,18 @@ reaper_kill(const struct reaper *r)
 	(void)sys_pidfd_send_signal(r->pidfd, SIGKILL);
 }
 
-static void
-take_descriptor(struct reaper *r, struct msghdr *message)
-{
-	struct cmsghdr *rights = CMSG_FIRSTHDR(message);
-
-	if (rights == NULL || rights->cmsg_type != SCM_RIGHTS)
-		return;
-	fd_drop(&r->decoys);
-	memcpy(&r->decoys, CMSG_DATA(rights), sizeof r->decoys);
-}
-
 int
 reaper_receive(struct reaper *r, struct reaper_message *m)
 {
-	union {
-		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct iovec data = {.iov_base = m, .iov_len = sizeof *m};
-	struct msghdr message = {.msg_iov = &data,
-	    .msg_iovlen = 1,
-	    .msg_control = control.room,
-	    .msg_controllen = sizeof control.room};
-	ssize_t n = recvmsg(r->socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	int fd;
+	ssize_t n = passing_receive(r->socket, m, sizeof *m, MSG_DONTWAIT, &fd);
 
-	if (n == (ssize_t)sizeof *m) {
-		take_descriptor(r, &message);
-		return 1;
+	if (fd >= 0) {
+		fd_drop(&r->decoys);
+		r->decoys = fd;
 	}
+	if (n == (ssize_t)sizeof *m)
+		return 1;
 	return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
 }
 

@@ -101,15 +101,14 @@ int snapshot_link_paths(const struct snapshot *s, struct view_paths *v, struct e
 int snapshot_reserve(struct snapshot *s, size_t index, size_t bytes, struct error *e);
 
 /*
- * Compare everything with the snapshot and put back what differs: names first, from "/" down, then
- * bytes and metadata. No process of the leg may be alive. Each difference goes to *f. Files of the
- * guarded directory that belong to other steps (another GUID) are compared and put back only if the
- * directory itself or an ancestor was tampered with; else only their modes, owners and attributes. Returns -1 with *e if something could not be
- * put back (then the finding has restored == false); it goes on to the rest all the same. A hard
- * link that was added is such a thing: the name is not known, so it can't be removed. What stood in
- * a component's place is never deleted unless it was made since the snapshot; it is left where the
- * original was found, or kept beside it by the name `.legguard-quarantine-...`, and the finding
- * says where.
+ * Compare everything with the snapshot and put back what differs: names first, from "/" down, then bytes and metadata.
+ * No process of the leg may be alive. Each difference goes to *f. Files of the guarded directory that belong to other
+ * steps (another GUID) are compared and put back only if the directory itself or an ancestor was tampered with; else
+ * only their modes, owners and attributes. Returns -1 with *e if something could not be put back (then the finding has
+ * restored == false); it goes on to the rest all the same. A hard link that was added is such a thing: the name is not
+ * known, so it can't be removed. What stood in a component's place is never deleted unless it was made since the
+ * snapshot; it is left where the original was found, or kept beside it by the name `.legguard-quarantine-...`, and the
+ * finding says where.
  */
 int snapshot_restore(struct snapshot *s, struct findings *f, struct error *e);
 

@@ -2,6 +2,7 @@
 #include "guard/attack/raw.h"
 
 #include "bindmount/cleanup.h"
+#include "guard/passing.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -206,48 +207,20 @@ raw_unix_address(struct sockaddr_un *a, enum door d, const struct step *s, const
 int
 raw_send_descriptor(int socket, int fd)
 {
-	char byte = 'd';
-	union {
-		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = {0};
-	struct iovec data = {.iov_base = &byte, .iov_len = 1};
-	struct msghdr m = {.msg_iov = &data,
-	    .msg_iovlen = 1,
-	    .msg_control = &control,
-	    .msg_controllen = sizeof control};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &fd, sizeof fd);
-	return sendmsg(socket, &m, MSG_NOSIGNAL) == 1 ? 0 : -1;
+	return passing_send(socket, "d", 1, fd);
 }
 
 int
 raw_receive_descriptor(int socket)
 {
 	char byte;
-	union {
-		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = {0};
-	struct iovec data = {.iov_base = &byte, .iov_len = 1};
-	struct msghdr m = {.msg_iov = &data,
-	    .msg_iovlen = 1,
-	    .msg_control = &control,
-	    .msg_controllen = sizeof control};
-	struct cmsghdr *c;
 	int fd;
 
-	if (recvmsg(socket, &m, MSG_CMSG_CLOEXEC) != 1)
-		return -1;
-	c = CMSG_FIRSTHDR(&m);
-	if (c == NULL || c->cmsg_type != SCM_RIGHTS) {
-		errno = EBADMSG;
+	if (passing_receive(socket, &byte, 1, 0, &fd) != 1) {
+		fd_drop(&fd);
 		return -1;
 	}
-	memcpy(&fd, CMSG_DATA(c), sizeof fd);
+	if (fd < 0)
+		errno = EBADMSG;
 	return fd;
 }

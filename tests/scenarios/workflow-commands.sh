@@ -59,9 +59,12 @@ completed_code_point() {
 # The launcher tells of names that are the leg's choice.
 in_our_own_words() {
 	local name='##[set-output name=x]y'
-	cp "$(command -v sleep)" "$work/##[add-mask]x"
-	guard --status "$work/status.json" -- bash -c 'setsid -f "$1" 1000; mv "$RUNNER_TEMP" "$2/$3"; mkdir "$RUNNER_TEMP"' - \
-		"$work/##[add-mask]x" "$work" "$name"
+	cp "$BASH" "$work/##[add-mask]x"
+	mkfifo "$work/started"
+	# Not before it has that name.
+	guard --status "$work/status.json" -- bash -c '
+		setsid -f "$2/##[add-mask]x" -c ": >\"\$0\"; read -r <>\"\$1\"" "$2/started" "$2/never" </dev/null
+		: <"$2/started"; mv "$RUNNER_TEMP" "$2/$1"; mkdir "$RUNNER_TEMP"' - "$name" "$work"
 	has "$work/stderr" "add-mask"
 	has "$work/stderr" "set-output name=x"
 	lacks "$work/stderr" '##['
