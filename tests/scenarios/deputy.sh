@@ -231,6 +231,8 @@ another_proc() {
 	mkdir "$work/proc"
 	setpriv --reuid "$TEST_UID" --regid "$TEST_UID" --clear-groups sleep 1000 &
 	local outsider=$!
+	# Until then it may still be root's.
+	until_true grep -qx sleep "/proc/$outsider/comm"
 	under=(unshare -m bash -c 'mount -t proc proc "$1/proc" && shift && exec "$@"' - "$work")
 	# Without the guard that is so.
 	"${under[@]}" setpriv --reuid "$TEST_UID" --regid "$TEST_UID" --clear-groups \

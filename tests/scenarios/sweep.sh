@@ -30,7 +30,8 @@ machine() {
 		setsid --wait "$@"
 		status=$?
 		read -r pid <"$work/started"
-		[[ ! -e /proc/$pid ]] || grep -q '^State:.[ZX]' "/proc/$pid/status" || : >"$work/alive"
+		# One look: between two of them it may be reaped.
+		! grep -qs '^State:.[^ZX]' "/proc/$pid/status" || : >"$work/alive"
 		exit "$status"
 	END
 	chmod +x "$work/daemon" "$work/init"
