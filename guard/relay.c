@@ -286,6 +286,7 @@ drop(struct relay *r)
 	char buffer[16 * 1024];
 	ssize_t n = 1;
 
+	r->wants_room = false;
 	if (r->held_size > 0 || r->staged > 0) {
 		r->cut = r->neutralizer != NULL;
 		r->held_size = r->held_at = r->staged = 0;

@@ -266,6 +266,32 @@ a_leg_that_never_stops_writing_leaves_the_launcher_its_turn(void **state)
 	relay_close(&r);
 }
 
+/* Somebody who can't be shown to be gone may hold its end for ever. */
+static void
+what_is_dropped_is_not_waited_for(void **state)
+{
+	int to[2];
+	struct relay r;
+	uint64_t left = UINT64_MAX;
+
+	(void)state;
+	assert_int_equal(pipe2(to, O_NONBLOCK), 0);
+	open_relay(&r, to[1]);
+	for (int i = 0; i < 1000 && !r.wants_room; i++) {
+		assert_int_equal(write(r.leg_end, "text", 4), 4);
+		assert_int_equal(relay_pump(&r, &left), RELAY_AGAIN);
+		while (write(to[1], "full", 4) > 0)
+			continue;
+	}
+	assert_true(r.wants_room);
+	r.discard = true;
+	assert_int_equal(relay_pump(&r, &left), RELAY_AGAIN);
+	assert_false(r.wants_room);
+	relay_close(&r);
+	close(to[0]);
+	close(to[1]);
+}
+
 int
 main(void)
 {
@@ -280,6 +306,7 @@ main(void)
 	    cmocka_unit_test(a_reader_that_went_away_is_noticed_while_the_leg_is_silent),
 	    cmocka_unit_test(a_reader_that_went_away_is_noticed_when_the_leg_writes),
 	    cmocka_unit_test(a_leg_that_never_stops_writing_leaves_the_launcher_its_turn),
+	    cmocka_unit_test(what_is_dropped_is_not_waited_for),
 	};
 
 	(void)signal(SIGPIPE, SIG_IGN);
