@@ -1,12 +1,10 @@
 /* The filter. See notruncate.h. */
 #include "bindmount/notruncate.h"
 
+#include "bindmount/bpf.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -18,21 +16,10 @@
 #define SYS_io_uring_setup 425
 #endif
 
-#if defined(__x86_64__)
-#define OWN_ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define OWN_ARCH AUDIT_ARCH_AARCH64
-#endif
-
-#ifdef OWN_ARCH
-
-#define LOAD(what)         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, what))
-#define RETURN(what)       BPF_STMT(BPF_RET | BPF_K, (what))
-#define IF(value, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), (yes), (no))
-#define REFUSE(errnum)     RETURN(SECCOMP_RET_ERRNO | (errnum))
+#ifdef BPF_ARCH
 
 /* Refuse the call with that number. */
-#define DENY(nr, errnum) IF((nr), 0, 1), REFUSE(errnum)
+#define DENY(nr, errnum) BPF_IF((nr), 0, 1), BPF_REFUSE(errnum)
 
 /*
  * Refuse the call with that number if its argument of flags (the low half of it: both architectures are
@@ -40,19 +27,20 @@
  * well. Otherwise allow it.
  */
 #define CHECK_FLAGS(nr, argument)                                                                  \
-	IF((nr), 0, 7), LOAD(args[argument]), BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, O_TRUNC, 0, 4), \
-	    BPF_STMT(BPF_ALU | BPF_AND | BPF_K, O_ACCMODE), IF(O_WRONLY, 2, 0), IF(O_RDWR, 1, 0),  \
-	    REFUSE(EACCES), RETURN(SECCOMP_RET_ALLOW)
+	BPF_IF((nr), 0, 7), BPF_LOAD(args[argument]),                                              \
+	    BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, O_TRUNC, 0, 4),                                   \
+	    BPF_STMT(BPF_ALU | BPF_AND | BPF_K, O_ACCMODE), BPF_IF(O_WRONLY, 2, 0),                \
+	    BPF_IF(O_RDWR, 1, 0), BPF_REFUSE(EACCES), BPF_RETURN(SECCOMP_RET_ALLOW)
 
 static const struct sock_filter program[] = {
-    LOAD(arch),
-    IF(OWN_ARCH, 1, 0),
-    RETURN(SECCOMP_RET_KILL_PROCESS),
-    LOAD(nr),
+    BPF_LOAD(arch),
+    BPF_IF(BPF_ARCH, 1, 0),
+    BPF_RETURN(SECCOMP_RET_KILL_PROCESS),
+    BPF_LOAD(nr),
 #ifdef __x86_64__
     /* x32, which has numbers of its own under the same architecture */
     BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
-    REFUSE(ENOSYS),
+    BPF_REFUSE(ENOSYS),
     CHECK_FLAGS(SYS_open, 1),
 #endif
     CHECK_FLAGS(SYS_openat, 2),
@@ -60,7 +48,7 @@ static const struct sock_filter program[] = {
     DENY(SYS_truncate, EACCES),
     DENY(SYS_openat2, ENOSYS),
     DENY(SYS_io_uring_setup, ENOSYS),
-    RETURN(SECCOMP_RET_ALLOW),
+    BPF_RETURN(SECCOMP_RET_ALLOW),
 };
 
 bool

@@ -7,6 +7,7 @@
 #include "bindmount/cleanup.h"
 #include "bindmount/caps.h"
 #include "bindmount/credentials.h"
+#include "bindmount/keeplimits.h"
 #include "bindmount/landlock.h"
 #include "bindmount/notruncate.h"
 #include "bindmount/sys.h"
@@ -64,6 +65,16 @@ enter_scopes(const struct leg_plan *plan, struct error *e)
 {
 	if (plan->scopes && sys_landlock_scope() != 0)
 		return error_set(e, errno, NULL, "can't enter a Landlock domain");
+	return 0;
+}
+
+/* Those of the processes around it, the launcher's above all, where it sees them. */
+static int
+keep_limits(const struct leg_plan *plan, struct error *e)
+{
+	if (plan->keep_limits && keeplimits_enter() != 0)
+		return error_set(e, errno, "let it call prctl(2) with PR_SET_SECCOMP",
+		    "can't install a seccomp filter");
 	return 0;
 }
 
@@ -159,12 +170,12 @@ set_up(const struct leg_plan *plan, struct error *e)
 	if (plan->kind == IDENTITY_USER && become_user(plan, e) != 0)
 		return -1;
 	if (plan->landlock_abi > 0)
-		return confine_by_landlock(plan, e);
+		return confine_by_landlock(plan, e) != 0 ? -1 : keep_limits(plan, e);
 	if (leg_has_userns(plan) && userns_drop_capabilities(e) != 0)
 		return -1;
 	if (plan->confined && plan->kind == IDENTITY_ROOT && confine_root(e) != 0)
 		return -1;
-	return enter_scopes(plan, e);
+	return enter_scopes(plan, e) != 0 ? -1 : keep_limits(plan, e);
 }
 
 struct birth {

@@ -19,6 +19,7 @@ struct leg_plan {
 	int ruleset;      /* the descriptor of it, once the reaper has made it */
 	bool no_truncation; /* and by the filter of notruncate.h */
 	bool pid_namespace; /* a pid namespace of its own; only if confined */
+	bool keep_limits;   /* by the filter of keeplimits.h; only if it gets no new privileges */
 	int cgroup;         /* directory of the leg's own control group, or -1 */
 	const struct view *view;
 	char *const *argv; /* the command, looked up along the PATH in envp as execvp(3) does */

@@ -33,9 +33,10 @@ enum life_event {
 	LIFE_CANCEL,      /* the launcher got SIGINT, SIGTERM or SIGHUP */
 	LIFE_OVERFLOW,    /* the leg wrote more than --max-output */
 	LIFE_READER_GONE, /* nobody can take the leg's output any more */
-	LIFE_CONTENDED,   /* somebody is about to open a guarded file for writing */
-	LIFE_GRACE_OVER,  /* the timer that an action armed */
-	LIFE_NEXT,        /* the step this state stands for is done */
+	LIFE_CONTENDED, /* somebody is about to open a guarded file for writing, or has taken from the
+	                     launcher what it needs to know of that */
+	LIFE_GRACE_OVER, /* the timer that an action armed */
+	LIFE_NEXT,       /* the step this state stands for is done */
 	LIFE_EVENTS
 };
 

@@ -16,7 +16,7 @@
 enum { SETTINGS_MAX = 1024 * 1024 };
 
 static const char cure[] = "install it as root, as in \"sudo install -D -m 644 FILE "
-                           "/etc/claude-code/managed-settings.json\"";
+			   "/etc/claude-code/managed-settings.json\"";
 
 static int
 refuse(const char *path, const char *why, struct error *e)

@@ -274,6 +274,8 @@ run_leg(struct job *j, struct error *e)
 	    .ruleset = -1,
 	    .no_truncation = j->plan.no_truncation,
 	    .pid_namespace = has_pid_namespace(j->options),
+	    .keep_limits =
+		j->options->isolation != ISOLATION_NONE && !has_pid_namespace(j->options),
 	    .cgroup = j->cgroup.dir,
 	    .view = &j->plan.view,
 	    .argv = j->options->command,

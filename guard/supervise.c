@@ -21,6 +21,8 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { STREAMS = 2, NEVER = -1 };
@@ -37,6 +39,7 @@ struct watch {
 	int64_t timeout_at, grace_at; /* CLOCK_MONOTONIC in ms, or NEVER */
 	struct outcome *out;
 	struct error *e;
+	bool blind;    /* see go_on_blind() */
 	bool hung_up;  /* the reaper says nothing any more: its end is all there is to wait for */
 	bool all_dead; /* the reaper's word, which is the proof only without a pid namespace */
 };
@@ -251,6 +254,49 @@ until_timer(const struct watch *w)
 	return left < 0 ? 0 : (int)min(left, INT_MAX);
 }
 
+static bool
+reaper_has_ended(const struct watch *w)
+{
+	siginfo_t info = {0};
+
+	/* With WNOWAIT it is still there to be waited for. */
+	return waitid(P_PID, (id_t)w->reaper.pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	       info.si_pid == w->reaper.pid;
+}
+
+/*
+ * poll(2) takes no more descriptors than the process may have open, and where the leg shares our user and is not kept
+ * from it, it can lower that (prlimit(2)). Nothing can be opened any more then, so the leg is ended; until that is over
+ * we look at everything again and again, none of which waits, and what the leg wrote is dropped, as there is no telling
+ * whether writing it would wait.
+ */
+static void
+go_on_blind(struct watch *w)
+{
+	static const struct timespec tick = {.tv_nsec = 20 * 1000000L};
+
+	if (!w->blind) {
+		w->blind = true;
+		event(w, LIFE_CONTENDED);
+		error_set(&w->out->error, 0, "see what else runs as this user",
+		    "somebody took legguard's descriptors (prlimit); the leg was ended");
+	}
+	(void)nanosleep(&tick, NULL);
+	take_signals(w);
+	if (life_has_leg(w->life)) {
+		bool ended = reaper_has_ended(w);
+
+		take_messages(w);
+		if (ended)
+			event(w, LIFE_REAPER_GONE);
+	}
+	for (size_t i = 0; i < STREAMS; i++) {
+		w->relay[i].discard = true;
+		pass_output(w, &w->relay[i]);
+	}
+	take_timers(w);
+}
+
 static void
 turn(struct watch *w)
 {
@@ -266,8 +312,11 @@ turn(struct watch *w)
 		n += (nfds_t)relay_poll(&w->relay[i], &p[n]);
 	p[n++] =
 	    (struct pollfd){.fd = has_leg && !w->hung_up ? w->reaper.socket : -1, .events = POLLIN};
-	if (poll(p, n, until_timer(w)) < 0)
+	if (poll(p, n, until_timer(w)) < 0) {
+		if (errno == EINVAL)
+			go_on_blind(w);
 		return;
+	}
 	if ((p[0].revents & POLLIN) != 0)
 		take_signals(w);
 	take_ancestors_end(w, &p[2]);
@@ -330,7 +379,9 @@ conclude(struct watch *w, const struct leg_plan *plan, bool waited)
 		out->proof = PROOF_SUBREAPER;
 	out->timed_out = w->life->timed_out;
 	out->overflowed = w->life->overflowed;
-	if (out->leg_ended || out->exec_errno != 0)
+	if (w->blind)
+		out->leg_ended = false; /* by us, and not at its time */
+	if (out->leg_ended || out->exec_errno != 0 || w->blind)
 		return;
 	if (w->life->contended)
 		error_set(&out->error, 0, "see with fuser(1) who does, and end it",

@@ -386,7 +386,7 @@ static const struct attack list[] = {
     {"kill-launcher", "kill the processes that started the leg, and append", PIDS, kill_launcher, 0,
 	NULL, NULL},
     {"prlimit-outsider", "lower the limits of a process outside", PIDS, limit_outsider,
-	ATTACK_OUTSIDER, NULL, "--share-pid,landlock"},
+	ATTACK_OUTSIDER, NULL, NULL},
     {"nice-outsider", "lower the priority of a process outside", PIDS, nice_outsider,
 	ATTACK_OUTSIDER, NULL, "--share-pid,landlock"},
     {"ioprio-outsider", "lower its I/O priority", PIDS, io_outsider, ATTACK_OUTSIDER, NULL,

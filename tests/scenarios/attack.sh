@@ -38,7 +38,7 @@ verdict() {
 by_kernel="proc-1-root file-handle uid-map mknod ptrace-pid1 vm-pid1 mem-pid1 kill-pid1 fanotify userfaultfd kernel-settings
 	system-files"
 always="session-keyring"
-outsiders="prlimit-outsider nice-outsider ioprio-outsider affinity-outsider oom-outsider"
+outsiders="nice-outsider ioprio-outsider affinity-outsider oom-outsider"
 documented="$always around-other-step around-action around-docker around-service"
 
 default_tier() {

@@ -9,6 +9,7 @@ in_tier() {
 	case $1 in
 	namespace) options=() proofs=pid-namespace ;;
 	share-pid) options=(--share-pid) proofs="subreaper cgroup" ;; # cgroup where the user's own is delegated
+	landlock) options=(--isolation landlock) proofs="subreaper cgroup" ;;
 	none) options=(--isolation none) proofs="subreaper cgroup" ;;
 	cgroup)
 		options=(--share-pid) proofs=cgroup
@@ -244,6 +245,52 @@ reaper_stopped() {
 	end_session "$(<"$work/leg")"
 }
 
+# choke_above TIER: the leg tries to take their descriptors from its reaper and its launcher.
+choke_above() {
+	in_tier "$1"
+	guard "${options[@]}" --status "$work/status.json" -t 30 -- bash -c '
+		launcher=$(ps -o ppid= -p "$PPID")
+		"$0" "$PPID"; "$0" $launcher
+		ulimit -n 100 && prlimit --pid "$PPID" --nofile && echo own limits' "$TOOLS/choke"
+}
+
+limits_kept() {
+	local tier
+	for tier in share-pid landlock; do
+		choke_above "$tier"
+		expect 0
+		has "$work/stdout" "own limits"
+		lacks "$work/stdout" "done"
+		same "$(status_of class)" ok
+		kept
+	done
+}
+
+# Nothing keeps an unconfined leg from it. The reaper still ends all, but the sweep can't be made.
+launcher_choked() {
+	in_tier none
+	guard "${options[@]}" --exit-class 137=ok --status "$work/status.json" -- bash -c \
+		'exec 9<>"$1"; flock -s 9; "$2" $(ps -o ppid= -p "$PPID"); sleep 1000' - "$work/alive" "$TOOLS/choke"
+	unproven
+	dead "$work/alive"
+	has "$work/stderr" "took legguard's descriptors"
+	guard "${options[@]}" --sweep off --exit-class 137=ok --status "$work/status.json" -- bash -c \
+		'"$1" $(ps -o ppid= -p "$PPID"); sleep 1000' - "$TOOLS/choke"
+	expect 125
+	same "$(status_of class)" error
+	same "$(status_of origin)" guard
+}
+
+both_choked() {
+	in_tier none
+	guard "${options[@]}" --sweep off --status "$work/status.json" -- bash -c 'exec 9<>"$1"; flock -s 9
+		setsid sleep 1000 & echo "$!" >"$2"; launcher=$(ps -o ppid= -p "$PPID")
+		"$3" "$PPID"; "$3" $launcher; sleep 1000' - "$work/alive" "$work/survivor" "$TOOLS/choke"
+	unproven
+	has "$work/stderr" "took legguard's descriptors"
+	end_session "$(<"$work/survivor")"
+}
+
 kill_does_nothing() {
 	local result
 	guard --share-pid --status "$work/status.json" -- true
@@ -324,5 +371,8 @@ scenario_as_root "in the namespace a process that takes no SIGKILL: 121, survivo
 scenario "PID 1 killed from outside loses the leg's status, which is the guard's failure" reaper_killed_namespace
 scenario "the reaper killed from outside without a namespace is 121, survivors" reaper_killed_otherwise
 scenario "an unconfined leg that stops its reaper is 121 when it is cancelled" reaper_stopped
+scenario "with --share-pid and with Landlock the leg can't set limits of legguard's, but its own" limits_kept
+scenario "an unconfined leg that takes the launcher's descriptors is ended, and has no class" launcher_choked
+scenario "one that takes the reaper's as well is ended, with 121 and nothing claimed" both_choked
 scenario "a kill that does nothing is 121, survivors; the namespace needs none" kill_does_nothing
 scenario_as_root "where pid numbers are few and used again, all of the leg and nobody else dies" pid_reuse
