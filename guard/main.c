@@ -13,6 +13,7 @@
 #include "guard/options.h"
 #include "guard/outcome.h"
 #include "guard/parse.h"
+#include "guard/report.h"
 #include "guard/run.h"
 #include "guard/startup.h"
 
@@ -108,6 +109,21 @@ ask_command(size_t index, int argc, char **argv, char **env, const struct startu
 	return printed != 0 ? printed : status;
 }
 
+/* One word for scripts, and by standard error what people are to read. */
+static int
+outcome_command(int argc, char **argv, char **env, const struct startup *startup)
+{
+	struct error e = {0};
+	AUTO_FREE char *text = NULL, *notes = NULL;
+	int status, printed;
+
+	if (report_command(argc, argv, env, startup, &text, &notes, &status, &e) != 0)
+		return complain(&e);
+	(void)bounded_write_all(STDERR_FILENO, notes, strlen(notes), BOUNDED_NEVER);
+	printed = print(text);
+	return printed != 0 ? printed : status;
+}
+
 int
 main(int argc, char **argv, char **env)
 {
@@ -123,6 +139,8 @@ main(int argc, char **argv, char **env)
 		return complain(&e);
 	if (argc >= 2 && strcmp(argv[1], "run") == 0)
 		return run_command(argc - 1, argv + 1, env, &startup);
+	if (argc >= 2 && strcmp(argv[1], "outcome") == 0)
+		return outcome_command(argc - 1, argv + 1, env, &startup);
 	for (size_t i = 0; argc >= 2 && i < sizeof commands / sizeof commands[0]; i++)
 		if (strcmp(argv[1], commands[i].name) == 0)
 			return ask_command(i, argc - 1, argv + 1, env, &startup);
