@@ -66,13 +66,12 @@ state_of_class(const struct verdict_job *job)
 {
 	if (job->empty == EMPTY_TRUE || job->result == RESULT_SKIPPED)
 		return STATE_CONTRADICTORY;
-	/* Whoever cancels a job wants nothing further of it; and what failed after the leg has failed. */
-	if (job->result == RESULT_CANCELLED &&
-	    (job->lane == LANE_OK || job->lane == LANE_CREDIT_STOP))
+	/* A leg that was ok is not all of a job; another class stands, whatever came after. */
+	if (job->lane != LANE_OK)
+		return STATE_CLASS;
+	if (job->result == RESULT_CANCELLED)
 		return STATE_CANCELLED;
-	if (job->result == RESULT_FAILURE && job->lane == LANE_OK)
-		return STATE_FAILED;
-	return STATE_CLASS;
+	return job->result == RESULT_FAILURE ? STATE_FAILED : STATE_CLASS;
 }
 
 static enum state
@@ -80,21 +79,14 @@ state_of(const struct verdict_job *job)
 {
 	if (job->has_class)
 		return state_of_class(job);
-	switch (job->result) {
-	case RESULT_SKIPPED:
+	if (job->result == RESULT_SKIPPED)
 		return job->empty == EMPTY_UNTOLD ? STATE_NOT_RUN : STATE_CONTRADICTORY;
-	case RESULT_CANCELLED:
+	if (job->empty == EMPTY_TRUE)
+		return STATE_NO_CREDENTIAL;
+	if (job->result == RESULT_CANCELLED)
 		return STATE_CANCELLED;
-	case RESULT_FAILURE:
-		return STATE_LOST;
-	case RESULT_SUCCESS:
-		return job->empty == EMPTY_TRUE ? STATE_NO_CREDENTIAL : STATE_LOST;
-	case RESULT_UNTOLD:
-		break;
-	}
-	if (job->empty == EMPTY_UNTOLD)
-		return STATE_NOT_RUN;
-	return job->empty == EMPTY_TRUE ? STATE_NO_CREDENTIAL : STATE_LOST;
+	return job->result == RESULT_UNTOLD && job->empty == EMPTY_UNTOLD ? STATE_NOT_RUN
+	                                                                  : STATE_LOST;
 }
 
 static void __attribute__((format(printf, 4, 5)))
@@ -139,12 +131,16 @@ by_key(struct verdict *v, enum state state, const struct verdict_job *key,
 }
 
 static void
-by_subscription(struct verdict *v, bool had_key, const struct verdict_job *subscription)
+by_subscription(
+    struct verdict *v, const struct verdict_job *key, const struct verdict_job *subscription)
 {
+	bool had_key = key->has_class;
 	enum state state = state_of(subscription);
+	bool cancelled =
+	    state == STATE_CANCELLED || (state == STATE_NOT_RUN && key->result == RESULT_CANCELLED);
 	const char *why = had_key ? "the API key is out of credit" : "there is no API key";
 
-	switch (state) {
+	switch (cancelled ? STATE_CANCELLED : state) {
 	case STATE_CLASS:
 		if (subscription->lane == LANE_OK)
 			say(v, LANE_OK, had_key ? VERDICT_WARNING : VERDICT_NOTICE,
@@ -161,8 +157,8 @@ by_subscription(struct verdict *v, bool had_key, const struct verdict_job *subsc
 			v->outcome = "no-credential";
 		break;
 	case STATE_CANCELLED:
-		say(v, LANE_CANCELLED, VERDICT_ERROR, "%s; the subscription's job was cancelled",
-		    why);
+		say(v, LANE_CANCELLED, VERDICT_ERROR,
+		    "%s; before the subscription's lane had ended the job was cancelled", why);
 		break;
 	case STATE_NOT_RUN:
 	case STATE_LOST:
@@ -180,10 +176,8 @@ verdict_decide(
 {
 	enum state state = state_of(key);
 
-	if (state == STATE_NO_CREDENTIAL)
-		by_subscription(v, false, subscription);
-	else if (state == STATE_CLASS && key->lane == LANE_CREDIT_STOP)
-		by_subscription(v, true, subscription);
+	if (state == STATE_NO_CREDENTIAL || (state == STATE_CLASS && key->lane == LANE_CREDIT_STOP))
+		by_subscription(v, key, subscription);
 	else
 		by_key(v, state, key, subscription);
 }

@@ -66,6 +66,7 @@ packages_want_tests() {
 	packages_want sshd openssh-server
 	packages_want ssh openssh-client
 	/usr/bin/python3 -c 'import pytest' 2>/dev/null || packages_missing+=(python3-pytest)
+	/usr/bin/python3 -c 'import yaml' 2>/dev/null || packages_missing+=(python3-yaml)
 	packages_want dbus-daemon dbus
 	packages_want dbus-send dbus
 	packages_want tmux tmux

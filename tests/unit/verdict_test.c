@@ -105,11 +105,11 @@ did_the_work(const struct verdict_job *job)
 static bool
 opens_the_other_lane(const struct verdict_job *key)
 {
-	if (key->result == RESULT_SKIPPED || key->result == RESULT_CANCELLED)
+	if (key->result == RESULT_SKIPPED)
 		return false;
 	if (key->has_class)
 		return key->lane == LANE_CREDIT_STOP && key->empty != EMPTY_TRUE;
-	return key->empty == EMPTY_TRUE && key->result != RESULT_FAILURE;
+	return key->empty == EMPTY_TRUE;
 }
 
 static bool
