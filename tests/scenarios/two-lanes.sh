@@ -115,6 +115,27 @@ scripts_checked() {
 	shellcheck -S style step-*.sh >"$work/stdout" || fail "shellcheck"
 }
 
+as_the_action_has_it() {
+	need_yaml
+	[[ -e ${ACTION-}/action.yml ]] || skip "there is no action.yml"
+	/usr/bin/python3 - "$ACTION/action.yml" "$workflows"/*.yml >"$work/stdout" <<-'EOF2'
+		import re, sys, yaml
+		load = lambda path: yaml.load(open(path), yaml.BaseLoader)
+		action = load(sys.argv[1])
+		uses = 0
+		for path in sys.argv[2:]:
+		    for job in load(path)['jobs'].values():
+		        legs = [s for s in job['steps'] if '/legguard@' in s.get('uses', '')]
+		        uses += len(legs)
+		        for step in legs:
+		            print(*(f'{path}: no input {name}' for name in step.get('with', {}) if name not in action['inputs']))
+		            print(*(f'{path}: no output {name}' for name in
+		                    re.findall(rf"steps\.{step.get('id')}\.outputs\.([\w-]+)", str(job)) if name not in action['outputs']))
+		print(f'{uses} uses')
+	EOF2
+	same "$(grep . "$work/stdout")" "6 uses"
+}
+
 # Each broken workflow differs in one thing; the rule that is named has to find it.
 broken() { # RULE SED-SCRIPT
 	sed -E "$2" "$workflows/two-lane.yml" >broken.yml
@@ -281,6 +302,7 @@ scenario "two lanes have one outcome, a word for scripts and an annotation for p
 scenario "what is missing, or against the rule of the lanes, is no success" fails_closed
 scenario "no value outside the closed lists is taken" nothing_outside_the_list
 scenario_slow "the workflows pass actionlint and action-validator" well_formed
+scenario_slow "the workflows use the action by its inputs and outputs" as_the_action_has_it
 scenario_slow "the scripts in the workflows pass shellcheck" scripts_checked
 scenario_slow "two-lane.yml keeps the rules, and each rule finds what breaks it" rules_of_two_lanes
 scenario_slow "the subscription's job runs after credit-stop, or without a key, and at no other time" the_gate
