@@ -6,7 +6,7 @@ const char options_main_help[] =
     "       legguard attack [OPTION]...\n"
     "       legguard doctor [--json]\n"
     "       legguard classify FILE [--exit-status N] [--json]\n"
-    "       legguard outcome --key-class CLASS --subscription-class CLASS [OPTION]...\n"
+    "       legguard outcome --key-class CLASS --subscription-class CLASS ...\n"
     "       legguard parse output|env|state|path|summary FILE [--json]\n"
     "       legguard --help | --version\n"
     "\n"
@@ -30,15 +30,16 @@ const char options_doctor_help[] =
     "                           PATH make user namespaces, and try nothing\n"
     "  --help                   print this\n"
     "\n"
-    "Exit status: 0 if the default tier works, 1 if not, 125 if it could not be tried.\n";
+    "Exit status: 0 if the default tier works, 1 if not, 125 if it can't be tried.\n";
 
 const char options_outcome_help[] =
-    "usage: legguard outcome --key-class CLASS --subscription-class CLASS [OPTION]...\n"
+    "usage: legguard outcome --key-class CLASS --subscription-class CLASS\n"
+    "                        [OPTION]...\n"
     "\n"
-    "Says in one word what came of two jobs, the second of which, with a subscription's\n"
-    "token, runs only if the first one's API key is out of credit or empty. The word\n"
-    "is a lane class or no-credential; a sentence for people goes to standard error,\n"
-    "in GitHub Actions as an annotation.\n"
+    "Says in one word what came of two jobs, the second of which, with the token of\n"
+    "a subscription, runs only if the first one's API key is out of credit or empty.\n"
+    "The word is a lane class or no-credential; a sentence for people goes to\n"
+    "standard error, in GitHub Actions as an annotation.\n"
     "\n"
     "  --key-class CLASS             the lane-class of each job; empty if it was\n"
     "  --subscription-class CLASS    skipped, or left none\n"
@@ -48,8 +49,8 @@ const char options_outcome_help[] =
     "  --subscription-result RESULT  failure, cancelled or skipped\n"
     "  --help                        print this\n"
     "\n"
-    "Exit status: 0 if the outcome is ok, 1 if it is any other, 125 if it was refused\n"
-    "to give one, and then nothing is printed.\n";
+    "Exit status: 0 if the outcome is ok, 1 if it is any other, 125 if one of the\n"
+    "values is not of its list; then no word is printed.\n";
 
 const char options_run_help[] =
     "usage: legguard run [OPTION]... [--] COMMAND [ARG]...\n"
