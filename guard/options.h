@@ -101,10 +101,12 @@ int options_parse(struct options *o, int argc, char **argv, struct error *e);
 
 void options_free(struct options *o);
 
-/* The texts of `legguard run --help`, of others with a --help of their own, and of `legguard --help`. */
+/* The text of `legguard run --help`, of `legguard doctor --help` and of `legguard --help`. */
 extern const char options_run_help[];
 extern const char options_doctor_help[];
-extern const char options_outcome_help[];
 extern const char options_main_help[];
+
+/* Of `legguard outcome --help`. */
+extern const char options_outcome_help[];
 
 #endif
