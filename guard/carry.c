@@ -4,6 +4,7 @@
 #include "bindmount/cleanup.h"
 #include "bindmount/decoy.h"
 #include "guard/outputs.h"
+#include "guard/summary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -73,6 +74,9 @@ carry_plan(struct plan *p, struct error *e)
 		    request_of(p, (enum import_kind)kind) == PLAN_NO_OUTPUT)
 			return error_set(e, 0, "run it in a step, or set it to an existing file",
 			    "--import: %s names no file", variables[kind]);
+	if (o->summary && request_of(p, IMPORT_SUMMARY) == PLAN_NO_OUTPUT)
+		return error_set(e, 0, "run it in a step, or set it to an existing file",
+		    "--summary: %s names no file", variables[IMPORT_SUMMARY]);
 	if (!o->decoys)
 		return 0;
 	p->view.decoys.uid = p->leg.uid;
@@ -117,6 +121,8 @@ carry_reserve(const struct plan *p, struct snapshot *s, struct error *e)
 	for (size_t kind = IMPORT_ENV; kind < IMPORT_KINDS; kind++) {
 		size_t size = bound(p->options, (enum import_kind)kind);
 
+		if (kind == IMPORT_SUMMARY && p->options->summary)
+			size += SUMMARY_ROOM;
 		if (size > 0 &&
 		    snapshot_reserve(
 			s, snapshot_index(s, request_of(p, (enum import_kind)kind)), size, e) != 0)
@@ -310,4 +316,21 @@ carry_append(const struct plan *p, struct snapshot *s, const struct importing *a
 			result = -1;
 	}
 	return result;
+}
+
+int
+carry_append_summary(const struct plan *p, struct snapshot *s, const char *text, struct error *e)
+{
+	size_t request = request_of(p, IMPORT_SUMMARY), index, size = strlen(text);
+
+	if (request == PLAN_NO_OUTPUT)
+		return 0;
+	index = snapshot_index(s, request);
+	/* Whoever set two variables to one file gets no Markdown among the outputs. */
+	for (size_t i = 0; i < p->n_requests; i++)
+		if (i != request && snapshot_index(s, i) == index)
+			return 0;
+	if (snapshot_end(s, index) + size + 1 > SUMMARY_MAX)
+		return 0;
+	return snapshot_append(s, index, text, size, e);
 }

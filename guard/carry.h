@@ -37,4 +37,8 @@ int carry_outputs(const struct options *o, const struct importing *all, struct o
 int carry_append(
     const struct plan *p, struct snapshot *s, const struct importing *all, struct error *e);
 
+/* Append the launcher's own text to the step's summary, if that is guarded and the runner would still take it. */
+int carry_append_summary(
+    const struct plan *p, struct snapshot *s, const char *text, struct error *e);
+
 #endif

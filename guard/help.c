@@ -101,6 +101,8 @@ const char options_run_help[] =
     "                           tampered, reaped and lane-class are always published\n"
     "                           where GITHUB_OUTPUT is set\n"
     "  --no-outputs             publish nothing\n"
+    "  --summary, --no-summary  append a table to the step's summary, or don't\n"
+    "                           (by default if something was found)\n"
     "  --classify claude-json   take the class from the result that the leg prints;\n"
     "                           its standard output goes nowhere else\n"
     "  --exit-class CODE=CLASS  lane class of an exit status (repeatable): ok, auth,\n"

@@ -16,6 +16,14 @@ enum {
 	LINE = 2048,     /* more than error_line() can make of an error */
 };
 
+/*
+ * What a line that is to be an annotation begins with until all are rendered: untrusted text is visible and has no such
+ * bytes. See annotate().
+ */
+#define NOTICE  "\1"
+#define WARNING "\2"
+#define ERROR   "\3"
+
 static void
 note_findings(FILE *out, const struct findings *f, bool quiet)
 {
@@ -26,7 +34,7 @@ note_findings(FILE *out, const struct findings *f, bool quiet)
 
 		if (quiet && one->restored)
 			continue;
-		fprintf(out, "legguard: tampered: %s %s%s%s%s, %s\n", finding_name(one->kind),
+		fprintf(out, ERROR "legguard: tampered: %s %s%s%s%s, %s\n", finding_name(one->kind),
 		    path != NULL ? path : "?", detail != NULL ? " (" : "",
 		    detail != NULL ? detail : "", detail != NULL ? ")" : "",
 		    one->restored ? "restored" : "NOT restored");
@@ -64,10 +72,11 @@ note_limits(FILE *out, const struct outcome *o)
 	char text[LIMITS_TEXT];
 
 	if (o->timed_out)
-		fprintf(out, "legguard: the leg was ended after %s (--timeout)\n",
+		fprintf(out, ERROR "legguard: the leg was ended after %s (--timeout)\n",
 		    limits_duration_text(text, o->limits.timeout));
 	if (o->overflowed)
-		fprintf(out, "legguard: the leg was ended after %s of output (--max-output)\n",
+		fprintf(out,
+		    ERROR "legguard: the leg was ended after %s of output (--max-output)\n",
 		    limits_size_text(text, o->limits.max_output));
 }
 
@@ -95,8 +104,8 @@ note_survivors(FILE *out, const struct outcome *o)
 {
 	if (o->survivors_total == 0)
 		return;
-	fprintf(out, "legguard: killed %zu process%s the leg left running", o->survivors_total,
-	    o->survivors_total == 1 ? "" : "es");
+	fprintf(out, NOTICE "legguard: killed %zu process%s the leg left running",
+	    o->survivors_total, o->survivors_total == 1 ? "" : "es");
 	for (size_t i = 0; i < o->n_survivors; i++)
 		note_process(out, i, o->survivors[i].pid, o->survivors[i].name);
 	note_rest(out, o->n_survivors, o->survivors_total);
@@ -111,13 +120,14 @@ note_sweep(FILE *out, const struct outcome *o, bool quiet)
 	if (o->swept_total == 0 || (quiet && !o->sweep_failed))
 		return;
 	if (o->sweep_failed)
-		fprintf(out, "legguard: leg left %zu process%s running after it ended",
+		fprintf(out, ERROR "legguard: leg left %zu process%s running after it ended",
 		    o->swept_total, es);
 	else if (o->sweep == SWEEP_KILL)
-		fprintf(out, "legguard: killed %zu process%s that had left the leg's tree",
+		fprintf(out, NOTICE "legguard: killed %zu process%s that had left the leg's tree",
 		    o->swept_total, es);
 	else
-		fprintf(out, "legguard: found %zu process%s that may have left the leg's tree",
+		fprintf(out,
+		    WARNING "legguard: found %zu process%s that may have left the leg's tree",
 		    o->swept_total, es);
 	for (size_t i = 0; i < o->swept.count; i++)
 		note_process(out, i, o->swept.list[i].pid, o->swept.list[i].name);
@@ -207,13 +217,14 @@ note_all(FILE *out, const struct outcome *o, bool quiet)
 		note_neutralized(out, o);
 	note_sweep(out, o, quiet);
 	if (o->proof == PROOF_NONE)
-		fputs("legguard: there is no proof that everything the leg started is dead\n", out);
+		fputs(ERROR "legguard: there is no proof that everything the leg started is dead\n",
+		    out);
 	note_findings(out, &o->findings, quiet);
 	note_imports(out, &o->importing, quiet);
 	if (!quiet && o->hint != NULL)
 		fprintf(out, "legguard: this may be why it failed: %s\n", o->hint);
 	if (o->error.what[0] != '\0')
-		fprintf(out, "legguard: %s\n", error_line(text, sizeof text, &o->error));
+		fprintf(out, ERROR "legguard: %s\n", error_line(text, sizeof text, &o->error));
 }
 
 /* After the launcher's death: that is what there is to say, and what was put back. */
@@ -229,18 +240,64 @@ note_janitor(FILE *out, const struct outcome *o, bool quiet)
 		fprintf(out, "legguard: %s\n", error_line(text, sizeof text, &o->error));
 }
 
+/* Data of a workflow command: the runner reads these as escapes. Line ends do not occur. */
+static void
+put_data(FILE *out, const char *line, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (line[i] == '%')
+			fputs("%25", out);
+		else
+			putc(line[i], out);
+}
+
+/* Lines that matter become annotations in a step, and are lines like the others elsewhere. */
+static void
+annotate(FILE *out, const char *text, bool annotates)
+{
+	static const char *const commands[] = {"", "notice", "warning", "error"};
+
+	while (*text != '\0') {
+		size_t level = *text >= *NOTICE && *text <= *ERROR ? (size_t)*text++ : 0;
+		size_t size = strcspn(text, "\n");
+
+		if (annotates && level > 0) {
+			fprintf(out, "::%s title=legguard::", commands[level]);
+			put_data(out, text, size);
+		} else {
+			fwrite(text, 1, size, out);
+		}
+		putc('\n', out);
+		text += size + (text[size] == '\n');
+	}
+}
+
+/* Where the leg's last line has no end, what follows would be a part of it, and no command of its own. */
+static bool
+is_within_a_line(const struct outcome *o)
+{
+	const struct tail *t = &o->output[o->one_stream ? 0 : 1];
+
+	return t->used > 0 && t->bytes[t->used - 1] != '\n';
+}
+
 static char *
 render(void (*note)(FILE *, const struct outcome *, bool), const struct outcome *o, bool quiet,
     struct error *e)
 {
-	AUTO_FREE char *text = NULL;
+	AUTO_FREE char *lines = NULL, *text = NULL;
 	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = open_memstream(&lines, &size);
 
 	if (out != NULL) {
 		note(out, o, quiet);
-		if (fclose(out) == 0)
-			return ptr_take(&text);
+		if (fclose(out) == 0 && (out = open_memstream(&text, &size)) != NULL) {
+			if (*lines != '\0' && is_within_a_line(o))
+				putc('\n', out);
+			annotate(out, lines, o->annotates && !quiet);
+			if (fclose(out) == 0)
+				return ptr_take(&text);
+		}
 	}
 	error_set(e, errno, NULL, "can't render the notes");
 	return NULL;

@@ -58,6 +58,8 @@ static const struct option options[] = {
     {"--workflow-commands", 0, false, "ACTION", value_workflow_commands, 0},
     {"--set-output", 0, true, "NAME=VALUE", value_set_output, 0},
     {"--no-outputs", 0, true, NULL, NULL, FIELD(no_outputs)},
+    {"--summary", 0, true, NULL, NULL, FIELD(summary)},
+    {"--no-summary", 0, true, NULL, NULL, FIELD(no_summary)},
     {"-C", 'C', false, "DIR", value_directory, 0},
     {"--setenv", 0, true, "NAME=VALUE", value_setenv, 0},
     {"--unset", 'u', true, "NAME", value_unset, 0},
@@ -260,6 +262,9 @@ check_whole(const struct options *o, struct error *e)
 	if (o->n_outputs > 0 && o->no_outputs)
 		return error_set(e, 0, "leave out one of the two",
 		    "--set-output can't be published with --no-outputs");
+	if (o->summary && o->no_summary)
+		return error_set(
+		    e, 0, "keep one of the two", "--summary and --no-summary are both given");
 	if (o->pin && o->writable.count > 0)
 		return error_set(e, 0, "leave out --pin",
 		    "--pin: with --writable nothing above a guarded file can be renamed anyway");

@@ -71,6 +71,8 @@ struct options {
 	struct output *outputs;                   /* --set-output */
 	size_t n_outputs;
 	bool no_outputs;
+	bool summary;          /* --summary: in any case */
+	bool no_summary;       /* --no-summary: in none */
 	const char *directory; /* -C, or NULL */
 	struct env_change *env;
 	size_t n_env;

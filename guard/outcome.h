@@ -78,7 +78,10 @@ struct outcome {
 	bool has_decoys; /* then: */
 	int decoys;      /* on the copies that the leg had, see decoy_put_all(); run()'s */
 	struct importing importing; /* what became of --import */
-	bool neutralizes; /* asked for: workflow commands in the leg's output are made inert */
+	bool one_stream;            /* stdout and stderr are one file */
+	bool annotates; /* the runner reads stderr: what matters is told it by workflow commands */
+	int64_t duration_ms; /* from the leg's start to its end and that of all it left */
+	bool neutralizes;    /* asked for: workflow commands in the leg's output are made inert */
 	struct neutralizer neutralizer[2]; /* of stdout and stderr; their counts */
 	const char *hint;                  /* why the leg may have failed, or NULL; constant */
 	const struct protected

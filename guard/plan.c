@@ -136,15 +136,22 @@ plan_doors(struct plan *p, char *const *env, struct error *e)
 	return doorvars_remove(p, env, e);
 }
 
-/* Under the runner, unless told otherwise. */
 static bool
-neutralizes(const struct options *o, char *const *env)
+is_under_actions(char *const *env)
 {
 	const char *actions = environment_get(env, "GITHUB_ACTIONS");
 
-	if (o->workflow_commands != WORKFLOW_COMMANDS_DEFAULT)
-		return o->workflow_commands == WORKFLOW_COMMANDS_NEUTRALIZE;
 	return actions != NULL && strcmp(actions, "true") == 0;
+}
+
+/* Under the runner, unless told otherwise. */
+static bool
+neutralizes(const struct plan *p)
+{
+	enum workflow_commands asked = p->options->workflow_commands;
+
+	return asked == WORKFLOW_COMMANDS_DEFAULT ? p->under_actions
+	                                          : asked == WORKFLOW_COMMANDS_NEUTRALIZE;
 }
 
 /* The tier for where namespaces are refused: what the kernel's Landlock can do, and who does the rest. */
@@ -210,7 +217,8 @@ plan_make(struct plan *p, char *const *env, struct error *e)
 	if (o->managed_settings != NULL &&
 	    managed_check(o->managed_settings, &p->view.read_only, e) != 0)
 		return -1;
-	p->neutralizes = neutralizes(o, env);
+	p->under_actions = is_under_actions(env);
+	p->neutralizes = neutralizes(p);
 	return 0;
 }
 

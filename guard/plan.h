@@ -27,6 +27,7 @@ struct plan {
 	                             strings that live as long as the plan */
 	char **leg_env;
 	struct identity leg; /* whose rights the leg has; set first, for all that goes by its uid */
+	bool under_actions;  /* GITHUB_ACTIONS is true: the runner reads what is printed */
 	bool neutralizes;    /* workflow commands in the leg's output are made inert */
 	bool scopes;         /* the kernel has Landlock scopes, and the leg is confined */
 	int landlock_abi;    /* of the kernel, if the leg is confined by a ruleset; else 0 */

@@ -299,6 +299,7 @@ run_leg(struct job *j, struct error *e)
 	j->out->limits = j->options->limits;
 	j->out->classifies = j->options->classify;
 	j->out->neutralizes = j->plan.neutralizes;
+	j->out->annotates = j->plan.under_actions;
 	j->out->keeps_output =
 	    j->options->isolation != ISOLATION_NONE && (!j->options->quiet || j->status.fd >= 0);
 	return supervise(&leg, &j->options->limits, &meanwhile, &j->life, j->out, e);

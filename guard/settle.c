@@ -7,6 +7,7 @@
 #include "guard/hints.h"
 #include "guard/outputs.h"
 #include "guard/status.h"
+#include "guard/summary.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -95,6 +96,16 @@ decide(const struct job *j)
 		override_status(out, EXIT_RESTORE);
 }
 
+/* With nobody having asked for it, one that can't be written changes nothing. */
+static int
+append_summary(const struct job *j)
+{
+	AUTO_FREE char *text = summary_render(j->out, &j->out->error);
+
+	return text != NULL ? carry_append_summary(&j->plan, j->snapshot, text, &j->out->error)
+	                    : -1;
+}
+
 static void
 publish(const struct job *j)
 {
@@ -111,6 +122,8 @@ publish(const struct job *j)
 	size_t size, n;
 	bool carried = carry_append(&j->plan, j->snapshot, &out->importing, &out->error) == 0;
 
+	if (carried && summary_is_wanted(o, out) && append_summary(j) != 0 && o->summary)
+		carried = false;
 	if (!job_publishes(j) && carried)
 		return;
 	if (carried && carry_outputs(o, &out->importing, &list, &n, &out->error) == 0 &&

@@ -269,6 +269,12 @@ snapshot_index(const struct snapshot *s, size_t i)
 	return s->index[i];
 }
 
+size_t
+snapshot_end(const struct snapshot *s, size_t index)
+{
+	return s->files[index].content->end;
+}
+
 const void *
 snapshot_bytes(const struct snapshot *s, size_t index, size_t *size)
 {

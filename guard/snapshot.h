@@ -67,6 +67,9 @@ size_t snapshot_index(const struct snapshot *s, size_t i);
 /* The bytes as recorded (NULL for an empty file) and their number. They stay the snapshot's. */
 const void *snapshot_bytes(const struct snapshot *s, size_t index, size_t *size);
 
+/* Where the file ends now: behind the bytes as recorded, and what was appended to them. */
+size_t snapshot_end(const struct snapshot *s, size_t index);
+
 /* XXH3-128 of the bytes in its canonical (big-endian) form: a fingerprint for logs, no proof. */
 void snapshot_fingerprint(const struct snapshot *s, size_t index, uint8_t digest[16]);
 

@@ -438,7 +438,8 @@ open_relays(struct watch *w, struct leg_plan *plan)
 	if (!classifies)
 		listen_to(w, 0);
 	plan->output[0] = plan->output[1] = w->relay[0].leg_end;
-	if (!classifies && are_one_file(STDOUT_FILENO, STDERR_FILENO))
+	w->out->one_stream = !classifies && are_one_file(STDOUT_FILENO, STDERR_FILENO);
+	if (w->out->one_stream)
 		return 0;
 	if (relay_open(&w->relay[1], STDERR_FILENO, w->e) != 0)
 		return -1;
@@ -475,6 +476,7 @@ static void
 run_life(struct watch *w, const struct leg_plan *plan, const struct meanwhile *meanwhile)
 {
 	bool waited;
+	int64_t began = bounded_now();
 
 	if (meanwhile->work(meanwhile->arg, w->reaper.pidfd, w->e) != 0 ||
 	    reaper_go(&w->reaper, w->e) != 0)
@@ -485,6 +487,7 @@ run_life(struct watch *w, const struct leg_plan *plan, const struct meanwhile *m
 		turn(w);
 	waited = reaper_wait(&w->reaper) == 0;
 	conclude(w, plan, waited);
+	w->out->duration_ms = bounded_now() - began;
 	if (meanwhile->gone != NULL)
 		meanwhile->gone(meanwhile->arg);
 	for (size_t i = 0; i < STREAMS; i++)

@@ -134,8 +134,13 @@ print(v if isinstance(v, str) else json.dumps(v))' "$work/status.json" "$1" ||
 		fail "no $1 in the status: $(cat "$work/status.json")"
 }
 
+# What the launcher has added to the step's summary: all of it, and nothing else.
+summary() {
+	tail -c "+$(($(stat -c %s "$work/remembered/${GITHUB_STEP_SUMMARY##*/}") + 1))" "$GITHUB_STEP_SUMMARY"
+}
+
 # Every file of the step reads as before, has its inode, link count, mode and owner; GITHUB_OUTPUT may
-# hold more, but only whole entries after what was there. $1 = unpublished: not even that.
+# hold more, but only whole entries after what was there, and the summary a table. $1 = unpublished: not even that.
 kept() {
 	local f rest
 	for f in "$work/remembered"/*; do
@@ -147,6 +152,9 @@ kept() {
 				fail "the output file does not begin with what it held"
 			fi
 			rest=$("$LIB/read-outputs" "$now") || fail "the runner would refuse it: $rest"
+		elif [[ $now == "$GITHUB_STEP_SUMMARY" && ${1-} != unpublished ]] && (($(stat -c %s "$now") > $(stat -c %s "$f"))); then
+			cmp -s -n "$(stat -c %s "$f")" "$f" "$now" || fail "the summary does not begin with what it held"
+			! summary | grep -vxE '|### legguard|\| .* \||\|---\|---\|' || fail "there is more in the summary"
 		else
 			cmp "$f" "$now" >&2 || fail "${f##*/} has changed"
 		fi

@@ -70,6 +70,7 @@ packages_want_tests() {
 	packages_want dbus-daemon dbus
 	packages_want dbus-send dbus
 	packages_want tmux tmux
+	packages_want cmark-gfm cmark-gfm
 	if ((EUID == 0)); then
 		packages_want losetup mount
 		packages_want nscd nscd

@@ -46,7 +46,7 @@ names_denied() {
 	has "$work/stdout" "append to set_output_4f4c0d54-9d2c: Permission denied"
 	has "$work/stdout" "create beside add_path_4f4c0d54-9d2c-4: Permission denied"
 	has "$work/stdout" "truncate set_env_4f4c0d54-9d2c-4e: Permission denied"
-	same "$(grep -c '^legguard: tampered: metadata' "$work/stderr")" 6
+	same "$(grep -c 'legguard: tampered: metadata' "$work/stderr")" 6
 	kept
 	promised writes_denied true
 	promised names_held true
