@@ -141,7 +141,7 @@ check_run_options(struct battery *b, int argc, struct error *e)
 	return result;
 }
 
-/* program run OPTION... -- {} */
+/* program run OPTION... -- {}: what the launcher itself would tell people is not to be taken for a leg's. */
 static int
 read_run_options(struct battery *b, char **words, struct error *e)
 {
@@ -151,18 +151,19 @@ read_run_options(struct battery *b, char **words, struct error *e)
 		if (strcmp(words[n], "--") == 0)
 			return error_set(e, 0, "leave out the options before --, or what follows",
 			    "options of legguard run and another wrapper are both given");
-	b->wrapper = calloc(n + 5, sizeof *b->wrapper);
+	b->wrapper = calloc(n + 6, sizeof *b->wrapper);
 	if (b->wrapper == NULL)
 		return error_set(e, errno, NULL, "can't keep the options");
 	b->wrapper[0] = b->program;
 	b->wrapper[1] = "run";
+	b->wrapper[2] = "--no-summary";
 	for (size_t i = 0; i < n; i++)
-		b->wrapper[2 + i] = words[i];
-	b->wrapper[2 + n] = "--";
-	b->wrapper[3 + n] = "{}";
+		b->wrapper[3 + i] = words[i];
+	b->wrapper[3 + n] = "--";
+	b->wrapper[4 + n] = "{}";
 	b->plan.own = true;
 	b->plan.wrapper = b->wrapper;
-	return check_run_options(b, (int)n + 3, e);
+	return check_run_options(b, (int)n + 4, e);
 }
 
 /* --- the run */
