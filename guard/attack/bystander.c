@@ -70,34 +70,42 @@ listen_at(enum door d, const struct step *s, const char *marker)
 
 static struct bystander *self;
 
-static volatile sig_atomic_t suspect; /* sender of the last SIGURG */
+/* Senders of the last SIGURGs; 0: none. */
+enum { SUSPECTS = 16 };
+static volatile sig_atomic_t suspects[SUSPECTS];
+static volatile sig_atomic_t next_suspect;
 
 static void
 count_signal(int sig, siginfo_t *info, void *context)
 {
 	(void)context;
 	if (sig == SIGURG)
-		suspect = info->si_pid;
+		suspects[next_suspect++ % SUSPECTS] = info->si_pid;
 	else
 		self->signals++;
 }
 
 /* SIGURG goes to everybody, so it may be another battery's. The one who sent it stays for a moment. */
 static void
-look_at_suspect(void)
+look_at_suspects(void)
 {
-	pid_t pid = suspect, stage = getppid();
+	pid_t stage = getppid();
 	AUTO_FD int procfd = -1;
 	struct process p;
 
-	if (pid == 0)
-		return;
-	procfd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	while (pid > 1 && pid != stage && process_read(&p, procfd, pid) == 0)
-		pid = p.ppid;
-	if (pid == stage)
-		self->signals++;
-	suspect = 0;
+	for (int i = 0; i < SUSPECTS; i++) {
+		pid_t pid = suspects[i];
+
+		if (pid == 0)
+			continue;
+		if (procfd < 0)
+			procfd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		while (pid > 1 && pid != stage && process_read(&p, procfd, pid) == 0)
+			pid = p.ppid;
+		if (pid == stage)
+			self->signals++;
+		suspects[i] = 0;
+	}
 }
 
 /* The lease of a launcher may make this open wait a moment. */
@@ -174,7 +182,7 @@ stand_by(const struct step *s, const char *marker, int ready, int ask)
 		sigprocmask(SIG_SETMASK, &none, &all);
 		sigprocmask(SIG_SETMASK, &all, NULL);
 
-		look_at_suspect();
+		look_at_suspects();
 		if (n <= 0)
 			continue;
 		/* A signal that was sent before was taken on the way here. */

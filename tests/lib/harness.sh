@@ -152,7 +152,7 @@ kept() {
 				fail "the output file does not begin with what it held"
 			fi
 			rest=$("$LIB/read-outputs" "$now") || fail "the runner would refuse it: $rest"
-		elif [[ $now == "$GITHUB_STEP_SUMMARY" && ${1-} != unpublished ]] && (($(stat -c %s "$now") > $(stat -c %s "$f"))); then
+		elif [[ $now == "${GITHUB_STEP_SUMMARY-}" && ${1-} != unpublished ]] && (($(stat -c %s "$now") > $(stat -c %s "$f"))); then
 			cmp -s -n "$(stat -c %s "$f")" "$f" "$now" || fail "the summary does not begin with what it held"
 			! summary | grep -vxE '|### legguard|\| .* \||\|---\|---\|' || fail "there is more in the summary"
 		else

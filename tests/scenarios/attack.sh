@@ -149,7 +149,7 @@ json() {
 	python3 -c '
 import json, sys
 r = json.load(sys.stdin)
-assert r["under"] == ["legguard", "run", "--share-pid", "--", "{}"], r
+assert r["under"] == ["legguard", "run", "--no-summary", "--share-pid", "--", "{}"], r
 assert r["tier"] == "namespace"
 a = {x["attack"]: x for x in r["attacks"]}
 assert a["append"]["verdict"] == "blocked" and a["append"]["status"] == 0, a
