@@ -271,3 +271,11 @@ npm_package() {
 	exec 8>&-
 	node_modules=$dir/node_modules
 }
+
+# agent_client: sets $claude, the agent's command-line client, which is fetched beside the tests; offline is a reason to skip.
+agent_client() {
+	flock "$AGENT_DIR.lock" true
+	[[ ! -s $AGENT_DIR/missing ]] || skip "$(<"$AGENT_DIR/missing")"
+	claude=$AGENT_DIR/claude
+	[[ -x $claude ]] || fail "the client was not fetched: $(cat "$AGENT_DIR.out")"
+}

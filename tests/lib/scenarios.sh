@@ -50,7 +50,7 @@ run_scenario() { # VARIANT KIND FILE FUNCTION RESULT
 		LEGGUARD_TESTS="$run_id" TEST_UID="$TEST_UID" VARIANT="$variant" QUICK="$quick" \
 		LEGGUARD="$scratch/$variant/legguard" LEGS="$scratch/$variant/legs" \
 		TOOLS="$scratch/$variant/tools" LIB="$scratch/lib" FIXTURES="$scratch/fixtures" \
-		NPM_DIR="$scratch/npm" \
+		NPM_DIR="$scratch/npm" AGENT_DIR="$scratch/agent" \
 		ASAN_OPTIONS=exitcode=99:detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 		"$scratch/lib/one-scenario" "$file" "$function" "$work" \
 		>"$result.log" 2>&1 3>"$result.reason" </dev/null || code=$?
