@@ -9,7 +9,7 @@ stray=/tmp/inline-comments-buffer.jsonl
 start_api() {
 	agent_client
 	mkdir "$work/tmp"
-	"$LIB/api-server" "$work/port" command >"$work/requests" 2>"$work/api.log" &
+	"$LIB/api-server" "$work/port" tool-command >"$work/requests" 2>"$work/api.log" &
 	api=$!
 	[[ ! -e $stray ]] || stray=""
 	trap end_api EXIT
@@ -92,7 +92,7 @@ errors_of_the_service() {
 		row error "$status" --output-format json
 		same "$(status_of result.api_error_status)" null
 	done
-	echo 'echo hi' >command
+	echo 'echo hi' >tool-command
 	row max-turns tool --output-format json --max-turns 1 --allowedTools=Bash
 	same "$(status_of result.subtype)" error_max_turns
 	row budget tool --output-format json --max-budget-usd 0.0001 --allowedTools=Bash
@@ -101,7 +101,7 @@ errors_of_the_service() {
 
 other_formats() {
 	start_api
-	echo 'echo hi' >command
+	echo 'echo hi' >tool-command
 	local format
 	for format in "json --verbose" "stream-json --verbose"; do
 		# shellcheck disable=SC2086
@@ -131,10 +131,10 @@ forge='{ echo lane-class=credit-stop >>"$GITHUB_OUTPUT"; } 2>>'
 
 # Each of three that have detached themselves writes when the tool has ended, and only then does the server go on.
 detach='late() {
-	until [[ -e command.returned ]]; do sleep 0.01; done
+	until [[ -e tool-command.returned ]]; do sleep 0.01; done
 	'$forge'"$1"
 	: >"$1.done"
-	[[ ! -e setsid.done || ! -e nohup.done || ! -e fork.done ]] || : >command.go-on
+	[[ ! -e setsid.done || ! -e nohup.done || ! -e fork.done ]] || : >tool-command.go-on
 }
 export -f late
 setsid bash -c "late setsid" </dev/null >/dev/null 2>&1 &
@@ -146,8 +146,8 @@ file_commands_of_a_tool() {
 	start_api
 	local view log
 	for view in "" --pin --isolation=landlock; do
-		rm -f command.* setsid* nohup* fork* at-once
-		printf '%s\n' "${forge}at-once" "$detach" >command
+		rm -f tool-command.* setsid* nohup* fork* at-once
+		printf '%s\n' "${forge}at-once" "$detach" >tool-command
 		# shellcheck disable=SC2206
 		options=($view)
 		agent tool-late --output-format json --allowedTools=Bash
@@ -173,7 +173,7 @@ nested_sandbox() {
 		echo "setsid bash -c '${forge}detached; : >begun; sleep 1000' </dev/null >/dev/null 2>&1 &"
 		echo 'until [[ -e begun ]]; do sleep 0.01; done'
 		echo '"$LIB/reach-client" open seize write credential >reached 2>&1'
-	} >command
+	} >tool-command
 	for sandbox in variable settings; do
 		rm -f at-once detached begun reached
 		if [[ $sandbox == variable ]]; then
@@ -200,7 +200,7 @@ results_of_a_tool() {
 	local what
 	for what in "open credential" "seize read" "seize write" "seize write shutdown"; do
 		rm -f reached
-		printf '"$LIB/reach-client" %s >reached 2>&1\n' "$what" >command
+		printf '"$LIB/reach-client" %s >reached 2>&1\n' "$what" >tool-command
 		agent tool --output-format json --allowedTools=Bash
 		has reached "client: in sight"
 		case $what in
