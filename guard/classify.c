@@ -1,6 +1,7 @@
 /* The class of a leg by its result message. See classify.h. */
 #include "guard/classify.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -21,28 +22,60 @@ fail(struct classifier *c)
 	c->size = c->room = 0;
 }
 
+/* As text of a JSON string begins with it: half of a character beyond U+FFFF, \uD800 to \uDFFF. 0: it does not. */
+static char
+surrogate(const char *text, size_t size)
+{
+	if (size < 6 || text[0] != '\\' || text[1] != 'u' || (text[2] != 'd' && text[2] != 'D'))
+		return 0;
+	for (int i = 3; i < 6; i++)
+		if (!isxdigit((unsigned char)text[i]))
+			return 0;
+	return strchr("01234567", text[3]) != NULL ? 0
+	       : strchr("89abAB", text[3]) != NULL ? 'h'
+	                                           : 'l';
+}
+
+/*
+ * What is after an escape's backslash that is at text[i]. The client cuts texts without regard to characters and prints a
+ * half as an escape, which strict readers refuse: it becomes U+FFFD here.
+ */
+static size_t
+after_escape(char *text, size_t size, size_t i)
+{
+	char half = surrogate(text + i, size - i);
+
+	if (half == 'h' && surrogate(text + i + 6, size - i - 6) == 'l')
+		return i + 12;
+	if (half != 0)
+		memcpy(text + i + 2, "fffd", 4);
+	return i + 2;
+}
+
+/* Look at a message before it takes memory. */
 static bool
-depth_is_sane(const char *text, size_t size)
+is_bounded(char *text, size_t size)
 {
 	bool in_string = false;
 	int depth = 0;
+	size_t values = 1;
 
-	for (size_t i = 0; i < size; i++) {
+	for (size_t i = 0; i < size;) {
 		char ch = text[i];
 
-		if (in_string) {
-			if (ch == '\\')
-				i++;
-			else if (ch == '"')
-				in_string = false;
-		} else if (ch == '"') {
-			in_string = true;
-		} else if (ch == '{' || ch == '[') {
-			if (++depth > CLASSIFY_DEPTH)
-				return false;
-		} else if (ch == '}' || ch == ']') {
-			depth--;
+		if (in_string && ch == '\\') {
+			i = after_escape(text, size, i);
+			continue;
 		}
+		i++;
+		if (ch == '"')
+			in_string = !in_string;
+		if (in_string)
+			continue;
+		values += ch == ',' || ch == '{' || ch == '[';
+		depth += (ch == '{' || ch == '[') - (ch == '}' || ch == ']');
+		if (depth > CLASSIFY_DEPTH || values > CLASSIFY_VALUES)
+			return false;
 	}
 	return true;
 }
@@ -50,9 +83,11 @@ depth_is_sane(const char *text, size_t size)
 static const char *
 string_of(const json_t *object, const char *key)
 {
-	const char *text = json_string_value(json_object_get(object, key));
+	const json_t *value = json_object_get(object, key);
+	const char *text = json_string_value(value);
 
-	return text != NULL ? text : "";
+	/* A text that goes on after a zero byte is none that is looked for. */
+	return text != NULL && strlen(text) == json_string_length(value) ? text : "";
 }
 
 static void
@@ -147,7 +182,7 @@ take_message(struct classifier *c)
 {
 	json_t *message = NULL;
 
-	if (depth_is_sane(c->message, c->size))
+	if (is_bounded(c->message, c->size))
 		message =
 		    json_loadb(c->message, c->size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
 	c->size = 0;

@@ -4,8 +4,8 @@
  * (an object a line).
  *
  * The text is the leg's and hostile. One result, the last of all messages, has to agree with the exit status; anything
- * else, whatever it is, is LANE_ERROR. Each message is read strictly (no key twice, no number that does not fit) and
- * none may be longer than CLASSIFY_MESSAGE; so memory is bounded. Pure.
+ * else, whatever it is, is LANE_ERROR. Each message is read strictly (no key twice, no number that does not fit); none
+ * may be longer, deeper or made of more values than below, so that memory is bounded. Pure.
  */
 #ifndef GUARD_CLASSIFY_H
 #define GUARD_CLASSIFY_H
@@ -18,7 +18,8 @@
 
 enum {
 	CLASSIFY_MESSAGE = 16 * 1024 * 1024,
-	CLASSIFY_DEPTH = 64, /* of arrays and objects in each other */
+	CLASSIFY_DEPTH = 64,      /* of arrays and objects in each other */
+	CLASSIFY_VALUES = 250000, /* some 250 bytes each at most, apart from their text */
 	CLASSIFY_WORD = 40,
 };
 

@@ -7,6 +7,7 @@
 
 #include "guard/classify.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,22 @@ expect(const char *text, int wait_status, enum lane expected)
 	"{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":true,\"api_error_"              \
 	"status\":" status ",\"terminal_reason\":\"api_error\",\"result\":\"" result "\"}"
 
+/* As json, json --verbose and stream-json have it. */
+static void
+expect_in_each_form(const char *result, int wait_status, enum lane expected)
+{
+	static const char *const forms[] = {"%s\n",
+	    "[{\"type\":\"system\"},{\"type\":\"user\",\"x\":[1]},%s]\n",
+	    "{\"type\":\"system\"}\n{\"type\":\"user\",\"x\":[1]}\n%s\n"};
+
+	for (size_t i = 0; i < COUNT(forms); i++) {
+		char text[1024];
+
+		assert_true((size_t)snprintf(text, sizeof text, forms[i], result) < sizeof text);
+		expect(text, wait_status, expected);
+	}
+}
+
 static void
 every_row_of_the_table_has_its_class(void **state)
 {
@@ -72,6 +89,18 @@ every_row_of_the_table_has_its_class(void **state)
 	    {API("503", "x"), 1, LANE_OVERLOADED},
 	    {API("529", "x"), 1, LANE_OVERLOADED},
 	    {API("600", "x"), 1, LANE_ERROR},
+	    {API("400", "Credit balance is too low\\u0000"), 1, LANE_ERROR},
+	    {API("402.0", "x"), 1, LANE_ERROR},
+	    {API("-402", "x"), 1, LANE_ERROR},
+	    {API("4294967698", "x"), 1, LANE_ERROR}, /* 402 in 32 bits */
+	    {"{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":true,\"api_error_status\":"
+	     "413,"
+	     "\"terminal_reason\":\"image_error\",\"result\":\"Request too large\"}",
+		1, LANE_ERROR},
+	    {"{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":true,\"api_error_status\":"
+	     "400,"
+	     "\"terminal_reason\":\"prompt_too_long\",\"result\":\"Prompt is too long\"}",
+		1, LANE_ERROR},
 	    {API("null", "Connection reset"), 1, LANE_ERROR},
 	    {"{\"type\":\"result\",\"subtype\":\"error_max_turns\",\"is_error\":true,\"errors\":["
 	     "\"x\"]}",
@@ -87,7 +116,7 @@ every_row_of_the_table_has_its_class(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(samples); i++)
-		expect(samples[i].text, EXITED(samples[i].status), samples[i].lane);
+		expect_in_each_form(samples[i].text, EXITED(samples[i].status), samples[i].lane);
 }
 
 #define OK_RESULT                                                                                  \
@@ -191,9 +220,63 @@ depth_and_size_are_bounded(void **state)
 	assert_int_equal(classify_padded("{\"type\":\"assistant\",\"x\":\"", 'x', CLASSIFY_MESSAGE,
 			     "\"}" OK_RESULT),
 	    LANE_ERROR);
+	assert_int_equal(classify_padded(begin, ' ', 0, "[{},{},[],\",[{\"]}"), LANE_OK);
+	assert_int_equal(classify_padded("{\"type\":\"user\",\"x\":\"", ',', 2 * CLASSIFY_VALUES,
+			     "\"}" OK_RESULT),
+	    LANE_OK);
 	assert_int_equal(
 	    classify_padded("{\"type\":\"assistant\",\"x\":\"", 'x', 100000, "\"}" OK_RESULT),
 	    LANE_OK);
+}
+
+/* The number of values alone, each of them right: the object, the array, n objects with a comma each, a number. */
+static enum lane
+classify_values(size_t n)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	enum lane lane;
+
+	assert_non_null(out);
+	fputs("{\"type\":[", out);
+	for (size_t i = 0; i < n; i++)
+		fputs("{},", out);
+	fputs("0]}" OK_RESULT, out);
+	assert_int_equal(fclose(out), 0);
+	lane = classify(text, size, 0, size);
+	free(text);
+	return lane;
+}
+
+static void
+the_number_of_values_is_bounded(void **state)
+{
+	(void)state;
+	assert_int_equal(classify_values((CLASSIFY_VALUES - 4) / 2), LANE_OK);
+	assert_int_equal(classify_values((CLASSIFY_VALUES - 4) / 2 + 1), LANE_ERROR);
+}
+
+/* A text that the client has cut ends with an escape that stands for nothing. */
+static void
+halves_of_characters_are_taken(void **state)
+{
+	static const char *const texts[] = {"\\ud83d", "\\uDE00", "\\ud83dx",
+	    "\\ud83d\\ud83d\\ude00", "\\ud83d\\n", "\\\\ud83d", "\\ud83d\\ude00", "\\ude00\\ud83d",
+	    "\\u00e9\\uffff"};
+	static const char *const bad[] = {"\\ud83", "\\ud8", "\\u", "\\ud83g", "\\x"};
+	char text[256];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(texts) + COUNT(bad); i++) {
+		bool right = i < COUNT(texts);
+
+		snprintf(text, sizeof text,
+		    "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"%"
+		    "s\"}",
+		    right ? texts[i] : bad[i - COUNT(texts)]);
+		expect(text, 0, right ? LANE_OK : LANE_ERROR);
+	}
 }
 
 static void
@@ -224,6 +307,8 @@ main(void)
 	    cmocka_unit_test(anything_else_is_an_error),
 	    cmocka_unit_test(the_exit_status_has_to_agree),
 	    cmocka_unit_test(depth_and_size_are_bounded),
+	    cmocka_unit_test(the_number_of_values_is_bounded),
+	    cmocka_unit_test(halves_of_characters_are_taken),
 	    cmocka_unit_test(fixed_fields_are_kept_and_no_text),
 	};
 

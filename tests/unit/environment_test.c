@@ -8,6 +8,7 @@
 #include "guard/environment.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static char *caller[] = {
     (char *)"A=1", (char *)"PATH=/bin", (char *)"A=2", (char *)"EMPTY=", (char *)"odd", NULL};
@@ -112,6 +113,73 @@ kept_ones_are_not(void **state)
 	free(removed.list);
 }
 
+/* What environment_exactly_one says of an environment with these four entries; 0, or the error in *e. */
+static int
+exactly_one(const char *const entries[4], char ***made, struct error *e)
+{
+	char *env[5] = {NULL};
+	struct error other = {0};
+
+	for (size_t i = 0, n = 0; i < 4; i++)
+		if (entries[i] != NULL)
+			env[n++] = (char *)entries[i];
+	*made = environment_change(env, NULL, 0, &other);
+	assert_non_null(*made);
+	return environment_exactly_one(*made, "KEY,TOKEN", e);
+}
+
+static void
+one_of_them_has_to_be_set_and_not_blank(void **state)
+{
+	static const char *const none[][4] = {{"PATH=/bin"}, {"KEY=", "TOKEN="},
+	    {"KEY= ", "TOKEN=\t\r\n\v\f "}, {"KEYS=x", "TOKE=x", "key=x"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+		struct error e = {0};
+		char **env;
+
+		assert_int_equal(exactly_one(none[i], &env, &e), -1);
+		assert_non_null(strstr(e.what, "none of KEY,TOKEN is set"));
+		environment_free(env);
+	}
+}
+
+static void
+two_of_them_are_too_many(void **state)
+{
+	static const char *const many[][4] = {{"KEY=secret", "TOKEN=secret"},
+	    {"TOKEN= secret", "A=b", "KEY=\nsecret"}, {"KEY=secret", "KEY=secret"},
+	    {"TOKEN=secret", "TOKEN="}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof many / sizeof many[0]; i++) {
+		struct error e = {0};
+		char **env;
+
+		assert_int_equal(exactly_one(many[i], &env, &e), -1);
+		assert_non_null(strstr(e.what, i < 2 ? "are both set" : "more than once"));
+		assert_null(strstr(e.what, "secret"));
+		environment_free(env);
+	}
+}
+
+static void
+what_is_not_the_one_is_removed(void **state)
+{
+	static const char *const entries[4] = {"TOKEN= \n", "A=b", "KEY=secret", "TOKENS=x"};
+	struct error e = {0};
+	char **env;
+
+	(void)state;
+	assert_int_equal(exactly_one(entries, &env, &e), 0);
+	assert_string_equal(env[0], "A=b");
+	assert_string_equal(env[1], "KEY=secret");
+	assert_string_equal(env[2], "TOKENS=x");
+	assert_null(env[3]);
+	environment_free(env);
+}
+
 int
 main(void)
 {
@@ -122,6 +190,9 @@ main(void)
 	    cmocka_unit_test(an_empty_value_counts_as_absent),
 	    cmocka_unit_test(tokens_of_the_job_are_removed),
 	    cmocka_unit_test(kept_ones_are_not),
+	    cmocka_unit_test(one_of_them_has_to_be_set_and_not_blank),
+	    cmocka_unit_test(two_of_them_are_too_many),
+	    cmocka_unit_test(what_is_not_the_one_is_removed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
