@@ -31,9 +31,9 @@ surrogate(const char *text, size_t size)
 	for (int i = 3; i < 6; i++)
 		if (!isxdigit((unsigned char)text[i]))
 			return 0;
-	return strchr("01234567", text[3]) != NULL ? 0
-	       : strchr("89abAB", text[3]) != NULL ? 'h'
-	                                           : 'l';
+	if (strchr("01234567", text[3]) != NULL)
+		return 0;
+	return strchr("89abAB", text[3]) != NULL ? 'h' : 'l';
 }
 
 /*
@@ -52,9 +52,9 @@ after_escape(char *text, size_t size, size_t i)
 	return i + 2;
 }
 
-/* Look at a message before it takes memory. */
+/* Before a message takes memory: mend its texts, and see that it is bounded. */
 static bool
-is_bounded(char *text, size_t size)
+prepare(char *text, size_t size)
 {
 	bool in_string = false;
 	int depth = 0;
@@ -182,7 +182,7 @@ take_message(struct classifier *c)
 {
 	json_t *message = NULL;
 
-	if (is_bounded(c->message, c->size))
+	if (prepare(c->message, c->size))
 		message =
 		    json_loadb(c->message, c->size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
 	c->size = 0;
