@@ -9,9 +9,10 @@
 #include "guard/doorvars.h"
 #include "guard/environment.h"
 #include "guard/grammar.h"
-#include "guard/managed.h"
 #include "guard/hide.h"
 #include "guard/machine.h"
+#include "guard/managed.h"
+#include "guard/outcome.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -192,6 +193,22 @@ plan_environment(struct plan *p, char *const *env, struct error *e)
 	return p->leg_env != NULL ? 0 : -1;
 }
 
+/* A root leg writes everywhere: only a view that holds the names above keeps it from making others in their place. */
+static int
+plan_managed(struct plan *p, struct error *e)
+{
+	const struct options *o = p->options;
+
+	if (o->managed_settings == NULL)
+		return 0;
+	if (p->leg.kind == IDENTITY_ROOT &&
+	    (o->isolation == ISOLATION_NONE || outcome_view(o) == VIEW_DEFAULT))
+		return error_set(e, 0, "use --user, or add --pin",
+		    "--managed-settings %s: a root leg can replace directories above it",
+		    o->managed_settings);
+	return managed_check(o->managed_settings, &p->view.read_only, e);
+}
+
 int
 plan_make(struct plan *p, char *const *env, struct error *e)
 {
@@ -214,8 +231,7 @@ plan_make(struct plan *p, char *const *env, struct error *e)
 	if (o->exactly_one_env != NULL &&
 	    environment_exactly_one(p->leg_env, o->exactly_one_env, e) != 0)
 		return -1;
-	if (o->managed_settings != NULL &&
-	    managed_check(o->managed_settings, &p->view.read_only, e) != 0)
+	if (plan_managed(p, e) != 0)
 		return -1;
 	p->under_actions = is_under_actions(env);
 	p->neutralizes = neutralizes(p);

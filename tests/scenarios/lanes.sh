@@ -91,13 +91,30 @@ one_credential() {
 	same "$(cat "$work/stdout")" "unset b"
 }
 
-# Whatever of this program the leg can see, the environment of it can't be read.
+# Whatever of this program, or of the step, the leg can see: nobody's environment can be read but its own.
 credential_of_others() {
-	KEY_A=secret-1 guard -u KEY_A -- bash -c 'cat /proc/[0-9]*/environ | tr "\0" "\n" | grep -c secret-1; exit 0'
-	same "$(cat "$work/stdout")" 0
-	KEY_A=secret-1 guard --share-pid -u KEY_A -- bash -c 'for f in /proc/[0-9]*/environ; do
-		[[ $f == /proc/$$/environ ]] || tr "\0" "\n" <"$f"; done 2>/dev/null | grep -c secret-1; exit 0'
-	same "$(cat "$work/stdout")" 0
+	local view
+	export KEY_A=secret-1 KEY_B=' '
+	for view in "" --share-pid --pin --isolation=landlock; do
+		# shellcheck disable=SC2086
+		guard $view --exactly-one-env KEY_A,KEY_B -u KEY_A --setenv KEY_B=b -- bash -c 'cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline |
+			tr "\0" "\n" | grep -e "secret-[1]"; echo "looked for"'
+		same "$(cat "$work/stdout")" "looked for" "$view"
+	done
+}
+
+credential_of_others_of_the_user() {
+	local view
+	export KEY_A=secret-1 KEY_B=' '
+	setpriv --reuid "$TEST_UID" --regid "$TEST_UID" --clear-groups -- sleep 1000 &
+	other=$!
+	trap 'kill "$other"; wait "$other" || true' EXIT
+	for view in "" --pin --isolation=landlock; do
+		# shellcheck disable=SC2086
+		guard --user "$TEST_UID" $view -u KEY_A -- bash -c 'cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline |
+			tr "\0" "\n" | grep -e "secret-[1]"; echo "looked for"'
+		same "$(cat "$work/stdout")" "looked for" "$view"
+	done
 }
 
 managed() {
@@ -133,10 +150,25 @@ managed() {
 	refusal_names="no absolute path" refused --managed-settings settings.json
 }
 
+managed_for_root() {
+	local settings=/etc/alternatives/settings.json refusal_names="a root leg can replace directories above it"
+	mkdir -m 0755 "$work/etc"
+	echo '{"disableAllHooks": true}' >"$work/etc/settings.json"
+	under=(unshare -m --propagation private bash -c 'mount --bind "$1" /etc/alternatives && shift && exec "$@"' - "$work/etc")
+	refused --root-leg --managed-settings "$settings"
+	guard --root-leg --pin --managed-settings "$settings" -- bash -c 'mv /etc/alternatives /etc/x; rm -f "$1"; echo x >"$1"; exit 0' - \
+		"$settings"
+	expect 0
+	same "$(cat "$work/etc/settings.json")" '{"disableAllHooks": true}'
+	[[ ! -e /etc/x ]] || fail "a directory above was moved"
+}
+
 scenario "the class is that of the result, and the leg's text goes nowhere" by_the_result
 scenario "without exactly one result that agrees with the exit status the class is error" nothing_else_counts
 scenario "a child of the client can't take or add a result" out_of_a_childs_reach
 scenario "classify does the same for scripts" for_scripts
 scenario "exactly one credential is there, or nothing runs" one_credential
 scenario "no environment of the launcher's can be read" credential_of_others
+scenario_as_root "nor can the environment of other processes of the leg's user" credential_of_others_of_the_user
 scenario_as_root "managed settings are root's, shut hooks out, and can't be written" managed
+scenario_as_root "a root leg can't replace managed settings" managed_for_root
