@@ -202,6 +202,11 @@ note_all(FILE *out, const struct outcome *o, bool quiet)
 		fputs("legguard: the leg could empty guarded files: this kernel's Landlock can't "
 		      "deny it (Linux 6.2), and there is no seccomp filter\n",
 		    out);
+	if (!quiet && o->classifies && o->traceable)
+		fputs(
+		    "legguard: a child of the client could have printed in its place: processes of "
+		    "one user may trace each other here (sysctl kernel.yama.ptrace_scope=1)\n",
+		    out);
 	if (o->exec_errno != 0)
 		fprintf(out, "legguard: can't execute the command: %s\n", strerror(o->exec_errno));
 	if (!quiet) {

@@ -74,6 +74,7 @@ struct outcome {
 	bool keeps_output;     /* asked for: the end of the leg's stdout and stderr */
 	struct tail output[2]; /* if it was; stderr's is empty where both are one pipe */
 	bool classifies;       /* asked for: stdout is only read, for the class */
+	bool traceable; /* processes of the leg may trace each other: Yama doesn't restrict it */
 	struct classifier classifier;
 	bool has_decoys; /* then: */
 	int decoys;      /* on the copies that the leg had, see decoy_put_all(); run()'s */

@@ -11,6 +11,7 @@
 #include "guard/settle.h"
 #include "guard/spine.h"
 #include "guard/supervise.h"
+#include "guard/surroundings.h"
 #include "guard/writable.h"
 
 #include <errno.h>
@@ -286,6 +287,7 @@ run_leg(struct job *j, struct error *e)
 	    .umask = j->startup->umask,
 	    .nofile = j->startup->nofile,
 	};
+	struct trial_result tracing;
 	const struct meanwhile meanwhile = {
 	    .work = provide, .attacked = is_attacked, .gone = sweep_up, .arg = j};
 
@@ -298,6 +300,8 @@ run_leg(struct job *j, struct error *e)
 	j->out->truncation_denied = j->plan.truncation_denied;
 	j->out->limits = j->options->limits;
 	j->out->classifies = j->options->classify;
+	surroundings_ptrace_scope(NULL, &tracing);
+	j->out->traceable = tracing.value <= 0;
 	j->out->neutralizes = j->plan.neutralizes;
 	j->out->annotates = j->plan.under_actions;
 	j->out->keeps_output =

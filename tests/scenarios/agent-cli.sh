@@ -213,6 +213,7 @@ results_of_a_tool() {
 			;;
 		*)
 			if grep -q "seize: through" reached && [[ $what == *write* ]]; then
+				has "$work/stderr" "could have printed in its place"
 				same "$(output lane-class)" error "$what"
 			else
 				same "$(output lane-class)" ok "$what"
@@ -223,9 +224,26 @@ results_of_a_tool() {
 	done
 }
 
+# The server does not answer any more: an interrupted client still prints a result.
+what_the_guard_knows() {
+	start_api
+	echo 'true' >tool-command
+	export ANTHROPIC_BASE_URL=$base/tool-late
+	launch --classify claude-json --status "$work/status.json" -- "$claude" -p --output-format json --allowedTools=Bash hi
+	until_true test -e tool-command.returned
+	kill -INT "$launcher"
+	finish
+	expect 130
+	same "$(output lane-class)" cancelled
+	guard --classify claude-json --timeout 3 -- "$claude" -p --output-format json --allowedTools=Bash hi
+	expect 124
+	same "$(output lane-class)" timeout
+}
+
 scenario_slow "an agent's client gets the class of its account's state" errors_of_the_account
 scenario_slow "an agent's client gets the class of the service's state" errors_of_the_service
 scenario_slow "the class is the same in each of an agent client's formats" other_formats
 scenario_slow "what an agent's tool appends to the file commands, at once or later, is refused" file_commands_of_a_tool
+scenario_slow "cancel and time-out win over what an agent's client says" what_the_guard_knows
 scenario_slow "an agent client's nested sandbox works, and hides client and key from the tool" nested_sandbox
 scenario_slow "an agent's tool can neither add a result to the client's nor take it" results_of_a_tool
