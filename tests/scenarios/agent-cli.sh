@@ -85,7 +85,7 @@ errors_of_the_account() {
 errors_of_the_service() {
 	start_api
 	local status
-	for status in 408 500 503 529; do
+	for status in 408 500 529; do
 		row overloaded "$status" --output-format json
 	done
 	for status in reset nonsense broken refusal max-tokens; do
@@ -109,12 +109,12 @@ other_formats() {
 			row ok tool --allowedTools=Bash --output-format $format
 			same "$(status_of result.num_turns)" 2
 			row credit-stop 400-Your-credit-balance-is-too-low-to-access-the-API. --output-format $format
-			row auth 401 --output-format $format
-			row rate-limit 429 --output-format $format
-			row overloaded 529 --output-format $format
 			row max-turns tool --max-turns 1 --allowedTools=Bash --output-format $format
 		}
 	done
+	row auth 401 --output-format stream-json --verbose
+	row rate-limit 429 --output-format stream-json --verbose
+	row overloaded 529 --output-format json --verbose
 	# What leaves no result.
 	for format in "--output-format stream-json" "--output-format json --no-such-option"; do
 		# shellcheck disable=SC2086
