@@ -301,6 +301,22 @@ classify_end(struct classifier *c, int wait_status)
 	return agrees ? r->lane : LANE_ERROR;
 }
 
+static json_t *
+integer_or_null(bool has, long long value)
+{
+	return has ? json_integer(value) : json_null();
+}
+
+json_t *
+classify_fields(const struct classify_result *r)
+{
+	return json_pack("{s:s, s:b, s:o, s:o, s:o, s:o}", "subtype", r->subtype, "is_error",
+	    r->is_error, "api_error_status", integer_or_null(r->has_status, r->api_error_status),
+	    "num_turns", integer_or_null(r->has_num_turns, r->num_turns), "duration_ms",
+	    integer_or_null(r->has_duration, r->duration_ms), "total_cost_usd",
+	    r->has_cost ? json_real(r->total_cost_usd) : json_null());
+}
+
 void
 classify_free(struct classifier *c)
 {

@@ -16,6 +16,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <jansson.h>
+
 enum {
 	CLASSIFY_MESSAGE = 16 * 1024 * 1024,
 	CLASSIFY_DEPTH = 64,      /* of arrays and objects in each other */
@@ -55,6 +57,12 @@ void classify_feed(struct classifier *c, const char *data, size_t size);
  * The stream has ended, and the leg with wait_status as of waitpid(2). Returns the class; c->result is complete then.
  */
 enum lane classify_end(struct classifier *c, int wait_status);
+
+/*
+ * What may be told of a result that was found: its fixed fields, null where it has none; the rest is the model's text. A
+ * new object, or NULL without memory.
+ */
+json_t *classify_fields(const struct classify_result *r);
 
 void classify_free(struct classifier *c);
 

@@ -32,6 +32,30 @@ const char options_doctor_help[] =
     "\n"
     "Exit status: 0 if the default tier works, 1 if not, 125 if it can't be tried.\n";
 
+const char options_classify_help[] =
+    "usage: legguard classify FILE [--exit-status N] [--json]\n"
+    "\n"
+    "Prints the lane class that legguard run --classify claude-json takes from what\n"
+    "an agent's client has written to FILE (- for standard input).\n"
+    "\n"
+    "  --exit-status N  the client's; else the one that fits its result\n"
+    "  --json           as a JSON object, with the result's fixed fields\n"
+    "  --help           print this\n"
+    "\n"
+    "Exit status: 0, or 125 if FILE can't be read.\n";
+
+const char options_parse_help[] =
+    "usage: legguard parse output|env|state|path|summary FILE [--json]\n"
+    "\n"
+    "Prints what the runner would make of a file-command file of that kind, and\n"
+    "where it would stop, and why.\n"
+    "\n"
+    "  --json  as a JSON object\n"
+    "  --help  print this\n"
+    "\n"
+    "Exit status: 0, 1 if the runner would refuse the file, or 125 if it can't be\n"
+    "read.\n";
+
 const char options_outcome_help[] =
     "usage: legguard outcome --key-class CLASS --subscription-class CLASS\n"
     "                        [OPTION]...\n"

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <bsd/stdlib.h>
+#include <jansson.h>
 
 static const char usage[] = "write legguard classify FILE [--exit-status N] [--json]";
 
@@ -62,25 +63,26 @@ read_file(struct classifier *c, const char *path, struct error *e)
 	return n < 0 ? -1 : 0;
 }
 
-static int
-print(char **text, const struct classify_result *r, enum lane lane, bool json)
+/* malloc'd, NULL without memory. */
+static char *
+render(const struct classify_result *r, enum lane lane, bool json)
 {
-	size_t size;
-	FILE *out = open_memstream(text, &size);
+	json_t *object, *fields = NULL;
+	char *text = NULL, *line = NULL;
 
-	if (out == NULL)
-		return -1;
 	if (!json)
-		fprintf(out, "%s\n", lane_name(lane));
-	else if (!r->found || lane == LANE_ERROR)
-		fprintf(out, "{\"class\":\"%s\"}\n", lane_name(lane));
-	else {
-		fprintf(out,
-		    "{\"class\":\"%s\",\"subtype\":\"%s\",\"is_error\":%s,\"api_error_status\":",
-		    lane_name(lane), r->subtype, r->is_error ? "true" : "false");
-		fprintf(out, r->has_status ? "%d}\n" : "null}\n", r->api_error_status);
-	}
-	return fclose(out);
+		return asprintf(&line, "%s\n", lane_name(lane)) >= 0 ? line : NULL;
+	object = json_pack("{s:s}", "class", lane_name(lane));
+	if (r->found && lane != LANE_ERROR)
+		fields = classify_fields(r);
+	if (fields == NULL || json_object_update(object, fields) == 0)
+		text = json_dumps(object, JSON_COMPACT);
+	if (text != NULL && asprintf(&line, "%s\n", text) < 0)
+		line = NULL;
+	free(text);
+	json_decref(fields);
+	json_decref(object);
+	return line;
 }
 
 int
@@ -99,9 +101,8 @@ judge_command(int argc, char **argv, char *const *env, const struct startup *sta
 		if (j.exit_status < 0)
 			j.exit_status = c.result.is_error ? 1 : 0;
 		/* As waitpid(2) has it for a process that ended by itself. */
-		result = print(text, &c.result, classify_end(&c, j.exit_status << 8), j.json);
-		if (result != 0)
-			error_set(e, ENOMEM, NULL, "can't print the class");
+		*text = render(&c.result, classify_end(&c, j.exit_status << 8), j.json);
+		result = *text != NULL ? 0 : error_set(e, ENOMEM, NULL, "can't print the class");
 	}
 	classify_free(&c);
 	return result;

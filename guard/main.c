@@ -89,11 +89,12 @@ static const struct {
 	const char *name;
 	int (*ask)(int argc, char **argv, char *const *env, const struct startup *startup,
 	    char **text, int *status, struct error *e);
+	const char *help; /* NULL: it has --help itself, among its options */
 } commands[] = {
-    {"attack", battery_run},
-    {"classify", judge_command},
-    {"doctor", doctor},
-    {"parse", parse_command},
+    {"attack", battery_run, NULL},
+    {"classify", judge_command, options_classify_help},
+    {"doctor", doctor, NULL},
+    {"parse", parse_command, options_parse_help},
 };
 
 static int
@@ -103,6 +104,8 @@ ask_command(size_t index, int argc, char **argv, char **env, const struct startu
 	AUTO_FREE char *text = NULL;
 	int status, printed;
 
+	if (commands[index].help != NULL && argc == 2 && strcmp(argv[1], "--help") == 0)
+		return print(commands[index].help);
 	if (commands[index].ask(argc, argv, env, startup, &text, &status, &e) != 0)
 		return complain(&e);
 	printed = print(text);

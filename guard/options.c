@@ -250,6 +250,29 @@ check_imports(const struct options *o, struct error *e)
 	return 0;
 }
 
+static bool
+is_in_list(const char *names, const char *name)
+{
+	size_t size = strlen(name);
+
+	for (const char *at = names; *at != '\0'; at += strcspn(at, ","), at += *at == ',')
+		if (strcspn(at, ",") == size && strncmp(at, name, size) == 0)
+			return true;
+	return false;
+}
+
+/* Whoever sees the process reads its command line (/proc/PID/cmdline), and the environment not (proc(5)). */
+static int
+check_credentials(const struct options *o, struct error *e)
+{
+	for (size_t i = 0; i < o->n_env && o->exactly_one_env != NULL; i++)
+		if (o->env[i].value != NULL && is_in_list(o->exactly_one_env, o->env[i].name))
+			return error_set(e, 0, "set it in the environment of legguard",
+			    "--setenv %s puts a credential on the command line, for others to read",
+			    o->env[i].name);
+	return 0;
+}
+
 /* What is wrong only when all words are taken together. */
 static int
 check_whole(const struct options *o, struct error *e)
@@ -274,7 +297,7 @@ check_whole(const struct options *o, struct error *e)
 		if (o->exit_class_set[i])
 			return error_set(e, 0, "leave out one of the two",
 			    "--classify and --exit-class are both given");
-	if (check_tier(o, e) != 0 || check_imports(o, e) != 0)
+	if (check_tier(o, e) != 0 || check_imports(o, e) != 0 || check_credentials(o, e) != 0)
 		return -1;
 	if (o->cgroup != NULL && !o->share_pid && o->isolation == ISOLATION_NAMESPACE)
 		return error_set(e, 0, "leave it out, or add --share-pid",

@@ -108,7 +108,9 @@ extern const char options_run_help[];
 extern const char options_doctor_help[];
 extern const char options_main_help[];
 
-/* Of `legguard outcome --help`. */
+/* Of `legguard classify --help`, `legguard parse --help` and `legguard outcome --help`. */
+extern const char options_classify_help[];
+extern const char options_parse_help[];
 extern const char options_outcome_help[];
 
 #endif

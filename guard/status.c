@@ -215,24 +215,13 @@ imports(const struct importing *all)
 }
 
 static json_t *
-integer_or_null(bool has, long long number)
-{
-	return has ? json_integer((json_int_t)number) : json_null();
-}
-
-/* Fixed fields only: the rest is the model's text. */
-static json_t *
 result_or_null(const struct outcome *o)
 {
 	const struct classify_result *r = &o->classifier.result;
 
 	if (!o->classifies || !r->found)
 		return json_null();
-	return json_pack("{s:s, s:b, s:o, s:o, s:o, s:o}", "subtype", r->subtype, "is_error",
-	    r->is_error, "api_error_status", integer_or_null(r->has_status, r->api_error_status),
-	    "num_turns", integer_or_null(r->has_num_turns, r->num_turns), "duration_ms",
-	    integer_or_null(r->has_duration, r->duration_ms), "total_cost_usd",
-	    r->has_cost ? json_real(r->total_cost_usd) : json_null());
+	return classify_fields(r);
 }
 
 /*

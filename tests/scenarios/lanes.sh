@@ -69,7 +69,7 @@ for_scripts() {
 	same "$("$LEGGUARD" classify message)" rate-limit
 	same "$("$LEGGUARD" classify - --exit-status 1 <message)" rate-limit
 	same "$("$LEGGUARD" classify message --exit-status 0)" error
-	same "$("$LEGGUARD" classify message --json)" '{"class":"rate-limit","subtype":"success","is_error":true,"api_error_status":429}'
+	same "$("$LEGGUARD" classify message --json)" '{"class":"rate-limit","subtype":"success","is_error":true,"api_error_status":429,"num_turns":2,"duration_ms":10,"total_cost_usd":0.5}'
 	echo "nothing" >message
 	same "$("$LEGGUARD" classify message --json)" '{"class":"error"}'
 	! "$LEGGUARD" classify 2>/dev/null || fail "no file was accepted"
@@ -82,12 +82,15 @@ one_credential() {
 	KEY_A='' KEY_B=$' \t\n' refusal_names="none of KEY_A,KEY_B is set" refused --exactly-one-env KEY_A,KEY_B
 	KEY_A=secret-1 KEY_B=secret-2 refusal_names="KEY_A and KEY_B are both set" refused --exactly-one-env KEY_A,KEY_B
 	lacks "$work/stderr" secret
+	refusal_names="--setenv KEY_B puts a credential on the command line" refused --setenv KEY_B=secret-2 \
+		--exactly-one-env KEY_A,KEY_B
+	lacks "$work/stderr" secret
 	KEY_A=secret-1 KEY_B=' ' guard --exactly-one-env KEY_A,KEY_B --status "$work/status.json" -- bash -c \
 		'echo "${KEY_A-unset} ${KEY_B-unset}"'
 	expect 0
 	same "$(cat "$work/stdout")" "secret-1 unset"
 	lacks "$work/status.json" secret
-	KEY_A=secret-1 guard --exactly-one-env KEY_A,KEY_B -u KEY_A --setenv KEY_B=b -- bash -c 'echo "${KEY_A-unset} $KEY_B"'
+	KEY_A=secret-1 KEY_B=b guard --exactly-one-env KEY_A,KEY_B -u KEY_A -- bash -c 'echo "${KEY_A-unset} $KEY_B"'
 	same "$(cat "$work/stdout")" "unset b"
 }
 
@@ -97,7 +100,7 @@ credential_of_others() {
 	export KEY_A=secret-1 KEY_B=' '
 	for view in "" --share-pid --pin --isolation=landlock; do
 		# shellcheck disable=SC2086
-		guard $view --exactly-one-env KEY_A,KEY_B -u KEY_A --setenv KEY_B=b -- bash -c 'cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline |
+		KEY_B=b guard $view --exactly-one-env KEY_A,KEY_B -u KEY_A -- bash -c 'cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline |
 			tr "\0" "\n" | grep -e "secret-[1]"; echo "looked for"'
 		same "$(cat "$work/stdout")" "looked for" "$view"
 	done
