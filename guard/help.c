@@ -4,6 +4,7 @@
 const char options_main_help[] =
     "usage: legguard run [OPTION]... [--] COMMAND [ARG]...\n"
     "       legguard attack [OPTION]...\n"
+    "       legguard audit verify|show|report FILE [OPTION]...\n"
     "       legguard doctor [--json]\n"
     "       legguard classify FILE [--exit-status N] [--json]\n"
     "       legguard outcome --key-class CLASS --subscription-class CLASS ...\n"
@@ -14,6 +15,7 @@ const char options_main_help[] =
     "file-command files (GITHUB_OUTPUT, GITHUB_ENV, ...) say afterwards what they\n"
     "said before, followed only by what legguard publishes itself.\n"
     "attack tries how that holds on this machine, or how another wrapper does.\n"
+    "audit reads what run --audit has recorded, and tells whether it was changed.\n"
     "\n"
     "legguard doctor says what this machine can do, and what to do about the rest.\n"
     "legguard run --help lists the options; legguard(1) is the manual.\n";
@@ -75,6 +77,30 @@ const char options_outcome_help[] =
     "\n"
     "Exit status: 0 if the outcome is ok, 1 if it is any other, 125 if one of the\n"
     "values is not of its list; then no word is printed.\n";
+
+const char options_audit_help[] =
+    "usage: legguard audit verify FILE [--head HASH]... [--json]\n"
+    "       legguard audit show FILE [--run ID] [--since WHEN] [--tampered] [--json]\n"
+    "       legguard audit report FILE -o OUTPUT [--run ID] [--since WHEN] [--tampered]\n"
+    "\n"
+    "Reads an audit record; FILE may be - for standard input. verify names each line\n"
+    "that was changed, removed, moved, repeated or cut off. show prints a table for\n"
+    "each run, report writes a page of HTML; both say so if the record is broken.\n"
+    "\n"
+    "  --head HASH       the head of a run, as it was printed and published: what\n"
+    "                    comes before it is vouched for (repeatable)\n"
+    "  --run ID          only the runs whose id begins so\n"
+    "  --since WHEN      only those that began then or later: 2026-11-29,\n"
+    "                    2026-11-29T23:38:50Z, or so long ago: 90m, 7d\n"
+    "  --tampered        only those in which something was tampered with\n"
+    "  -o, --output FILE where the report goes; - is standard output\n"
+    "  --json            as JSON; show: an object in a line for each run\n"
+    "  --help            print this\n"
+    "\n"
+    "Exit status of verify: 0 sound, and its last line is the end of a run whose head\n"
+    "was given; 1 broken, or a head is not in it; 2 sound as far as it goes, but what\n"
+    "was cut off at its end can't be told. Of show and report: 0, or 1 if it is broken.\n"
+    "125 if it could not be read.\n";
 
 const char options_run_help[] =
     "usage: legguard run [OPTION]... [--] COMMAND [ARG]...\n"

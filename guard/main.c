@@ -6,6 +6,7 @@
 #include "bindmount/cleanup.h"
 #include "guard/attack/battery.h"
 #include "guard/attack/leg.h"
+#include "guard/audit/command.h"
 #include "guard/bounded.h"
 #include "guard/doctor.h"
 #include "guard/judge.h"
@@ -92,6 +93,7 @@ static const struct {
 	const char *help; /* NULL: it has --help itself, among its options */
 } commands[] = {
     {"attack", battery_run, NULL},
+    {"audit", audit_command, NULL},
     {"classify", judge_command, options_classify_help},
     {"doctor", doctor, NULL},
     {"parse", parse_command, options_parse_help},

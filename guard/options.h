@@ -106,6 +106,7 @@ void options_free(struct options *o);
 /* The text of `legguard run --help`, of `legguard doctor --help` and of `legguard --help`. */
 extern const char options_run_help[];
 extern const char options_doctor_help[];
+extern const char options_audit_help[];
 extern const char options_main_help[];
 
 /* Of `legguard classify --help`, `legguard parse --help` and `legguard outcome --help`. */

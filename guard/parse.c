@@ -4,6 +4,7 @@
 #include "bindmount/cleanup.h"
 #include "guard/grammar.h"
 #include "guard/infile.h"
+#include "guard/text.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -363,18 +364,6 @@ object(const struct parse *p)
 	    "entries", entries, "error", error);
 }
 
-/* Likewise; a # is in strings only, where it can be written in another way. */
-static void
-print_json(FILE *out, const char *text)
-{
-	for (const char *at = text; *at != '\0'; at++)
-		if (at[0] == '#' && at > text && at[-1] == '#')
-			fputs("\\u0023", out);
-		else
-			putc(*at, out);
-	putc('\n', out);
-}
-
 static char *
 render(const struct parse *p, struct error *e)
 {
@@ -389,7 +378,7 @@ render(const struct parse *p, struct error *e)
 
 		failed = dumped == NULL;
 		if (dumped != NULL)
-			print_json(out, dumped);
+			text_put_json(out, dumped);
 		json_decref(root);
 	} else if (out != NULL) {
 		print_table(out, p);

@@ -28,3 +28,14 @@ text_signal(char text[TEXT_SIGNAL], int sig)
 		snprintf(text, TEXT_SIGNAL, "SIG%d", sig); /* a real-time signal */
 	return text;
 }
+
+void
+text_put_json(FILE *out, const char *json)
+{
+	for (const char *at = json; *at != '\0'; at++)
+		if (at[0] == '#' && at > json && at[-1] == '#')
+			fputs("\\u0023", out);
+		else
+			putc(*at, out);
+	putc('\n', out);
+}
