@@ -161,25 +161,36 @@ complain(struct line_problem *p, enum line_fault fault, const char *format, ...)
 	return -1;
 }
 
-/* The digit's value, or more than that. */
-static unsigned
-hex_value(char c)
-{
-	return c >= '0' && c <= '9'   ? (unsigned)(c - '0')
-	       : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
-	                              : 16;
-}
+/* A digit's value and one; 0: it is none. */
+static const unsigned char hex_values[256] = {
+    ['0'] = 1,
+    ['1'] = 2,
+    ['2'] = 3,
+    ['3'] = 4,
+    ['4'] = 5,
+    ['5'] = 6,
+    ['6'] = 7,
+    ['7'] = 8,
+    ['8'] = 9,
+    ['9'] = 10,
+    ['a'] = 11,
+    ['b'] = 12,
+    ['c'] = 13,
+    ['d'] = 14,
+    ['e'] = 15,
+    ['f'] = 16,
+};
 
 int
 line_parse_hex(unsigned char *out, size_t size, const char *text)
 {
 	for (size_t i = 0; i < size; i++) {
-		unsigned high = hex_value(text[2 * i]),
-			 low = high < 16 ? hex_value(text[2 * i + 1]) : 16;
+		unsigned high = hex_values[(unsigned char)text[2 * i]];
+		unsigned low = high > 0 ? hex_values[(unsigned char)text[2 * i + 1]] : 0;
 
-		if (low > 15)
+		if (low == 0)
 			return -1;
-		out[i] = (unsigned char)(high << 4 | low);
+		out[i] = (unsigned char)((high - 1) << 4 | (low - 1));
 	}
 	return 0;
 }
@@ -187,8 +198,13 @@ line_parse_hex(unsigned char *out, size_t size, const char *text)
 char *
 line_hex(char *text, const unsigned char *bytes, size_t size)
 {
-	for (size_t i = 0; i < size; i++)
-		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < size; i++) {
+		text[2 * i] = digits[bytes[i] >> 4];
+		text[2 * i + 1] = digits[bytes[i] & 15];
+	}
+	text[2 * size] = '\0';
 	return text;
 }
 

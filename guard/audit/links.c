@@ -86,10 +86,10 @@ fault_at(enum links_kind kind, uint64_t line, uint64_t at, const struct audit_li
 }
 
 static void
-report(struct links *k, const struct links_fault *f)
+report(struct links *k, struct links_fault f)
 {
 	k->faults++;
-	k->fault(k->arg, f);
+	k->fault(k->arg, &f);
 }
 
 /* To be reported when the next line has said whether the one that it was found at is what it was. */
@@ -107,7 +107,7 @@ settle(struct links *k, bool vouched)
 {
 	for (size_t i = 0; i < k->n_doubts; i++) {
 		k->doubts[i].fault.doubtful = !vouched;
-		report(k, &k->doubts[i].fault);
+		report(k, k->doubts[i].fault);
 	}
 	k->n_doubts = 0;
 }
@@ -138,11 +138,9 @@ is_swapped(const struct links *k, const unsigned char hash[LINE_HASH])
 static int
 begin_run(struct links *k, uint64_t number, const struct audit_line *l, struct links_run **r)
 {
-	struct links_fault f = fault_at(LINKS_TOO_MANY, number, number, l);
-
 	if (k->open == LINKS_OPEN_MAX) {
 		if (!k->full)
-			report(k, &f);
+			report(k, fault_at(LINKS_TOO_MANY, number, number, l));
 		k->full = true;
 		return 0;
 	}
@@ -154,19 +152,16 @@ begin_run(struct links *k, uint64_t number, const struct audit_line *l, struct l
 	return 0;
 }
 
-/* The next line of a run that is there. False if this is not its place. */
+/* The next line of a run that is there, which it does not continue as it should. False if this is not its place. */
 static bool
-continue_run(
-    struct links *k, uint64_t number, const struct audit_line *l, const struct links_run *r)
+join_run(struct links *k, uint64_t number, const struct audit_line *l, const struct links_run *r,
+    bool linked)
 {
 	struct links_fault f = fault_at(LINKS_MISPLACED, r->last_line, number, l);
-	bool linked = l->has_prev && same(l->prev, r->last);
 
-	if (linked && l->seq == r->next)
-		return true;
 	f.count = r->next - 1;
 	if (linked || l->seq < r->next) {
-		report(k, &f);
+		report(k, f);
 		return linked;
 	}
 	f.kind = l->seq == r->next ? LINKS_CHANGED : LINKS_MISSING;
@@ -203,32 +198,33 @@ place_in_run(struct links *k, uint64_t number, const struct audit_line *l,
 		if (begin_run(k, number, l, &r) != 0)
 			return -1;
 	} else {
-		*placed = continue_run(k, number, l, r);
+		bool linked = l->has_prev && same(l->prev, r->last);
+
+		*placed = (linked && l->seq == r->next) || join_run(k, number, l, r, linked);
 	}
 	if (r != NULL && *placed)
 		update_run(k, number, l, hash, r);
 	return 0;
 }
 
-/* What a line says of the one before it in the file. */
+/* What a line says of the one before it in the file, which can be read or is not there. */
 static void
 check_file(struct links *k, uint64_t number, const struct audit_line *l)
 {
 	bool own = k->previous.there && is_run(l->run, k->previous.run);
-	struct links_fault f = fault_at(LINKS_GAP, k->previous.line, number, l);
+	enum links_kind kind = LINKS_GAP;
 
-	if (k->previous.there && !k->previous.readable)
-		return; /* that is a fault already */
 	if (!l->has_file_prev) {
-		f.kind = LINKS_APART;
 		if (k->previous.there && !own)
-			doubt(k, f, no_hash);
-	} else if (!same(l->file_prev, k->previous.hash)) {
-		if (own && l->has_prev && same(l->prev, k->previous.hash))
-			f.kind = LINKS_MISSING; /* of other runs, since that line is what it was */
-		if (k->n_doubts == 0 || k->doubts[0].fault.line != f.line)
-			doubt(k, f, l->file_prev);
+			doubt(k, fault_at(LINKS_APART, k->previous.line, number, l), no_hash);
+		return;
 	}
+	if (same(l->file_prev, k->previous.hash))
+		return;
+	if (own && l->has_prev && same(l->prev, k->previous.hash))
+		kind = LINKS_MISSING; /* of other runs, since that line is what it was */
+	if (k->n_doubts == 0 || k->doubts[0].fault.line != k->previous.line)
+		doubt(k, fault_at(kind, k->previous.line, number, l), l->file_prev);
 }
 
 static void
@@ -248,12 +244,11 @@ static int
 add_swapped(struct links *k, uint64_t number, const struct audit_line *l,
     const unsigned char hash[LINE_HASH])
 {
-	struct links_fault f = fault_at(LINKS_SWAPPED, k->previous.line, number, l);
 	struct links_run *r = links_find(k, l->run);
 	bool placed;
 
 	k->n_doubts = 0;
-	report(k, &f);
+	report(k, fault_at(LINKS_SWAPPED, k->previous.line, number, l));
 	if (r != NULL && l->seq == 0)
 		r->begun = true;
 	return is_run(l->run, k->previous.run) ? 0 : place_in_run(k, number, l, hash, &placed);
@@ -263,11 +258,10 @@ int
 links_add(struct links *k, uint64_t number, const struct audit_line *l,
     const unsigned char hash[LINE_HASH])
 {
-	struct links_fault f = fault_at(LINKS_REPEATED, k->previous.line, number, l);
 	bool placed;
 
 	if (k->previous.there && same(hash, k->previous.hash)) {
-		report(k, &f);
+		report(k, fault_at(LINKS_REPEATED, k->previous.line, number, l));
 		return 0;
 	}
 	if (is_swapped(k, hash))
@@ -277,7 +271,8 @@ links_add(struct links *k, uint64_t number, const struct audit_line *l,
 		return -1;
 	if (!placed)
 		return 0;
-	check_file(k, number, l);
+	if (!k->previous.there || k->previous.readable) /* else that is a fault already */
+		check_file(k, number, l);
 	set_previous(k, number, l, hash);
 	k->streak = 0;
 	return 0;
@@ -294,7 +289,7 @@ links_add_unreadable(struct links *k, uint64_t number, const struct line_problem
 
 	settle(k, false);
 	snprintf(f.why, sizeof f.why, "%s", p->text);
-	report(k, &f);
+	report(k, f);
 	set_previous(k, number, NULL, hash);
 	k->unreadable++;
 	k->streak++;

@@ -38,13 +38,13 @@ verdict_text(FILE *out, const struct walk *w)
 {
 	static const char *const texts[] = {
 	    [WALK_SOUND] = "<strong>The record is sound.</strong> Nothing in it was changed, added "
-	                   "or removed.",
+			   "or removed.",
 	    [WALK_BROKEN] =
 		"<strong>The record is broken.</strong> What it says can't be relied on.",
 	    [WALK_UNANCHORED] = "<strong>The record is sound as far as it goes.</strong> Whether "
-	                        "something was cut off at its "
+				"something was cut off at its "
 				"end is told by <code>legguard audit verify --head</code>, with a "
-	                        "head that was kept elsewhere.",
+				"head that was kept elsewhere.",
 	};
 
 	fprintf(out, "<p>%s</p>\n", texts[w->verdict]);

@@ -7,7 +7,9 @@
 
 #include <inttypes.h>
 
-/* In tenths of a per mille of the run's length; a clock that went back or ran away is cut off. */
+enum { WHOLE = 10000, SEEN = 60 }; /* a run's length, and what of it is wide enough to be seen */
+
+/* Where on the run's length that is; a clock that went back or ran away is cut off. */
 static int
 place(const struct run *r, int64_t us)
 {
@@ -15,7 +17,7 @@ place(const struct run *r, int64_t us)
 
 	if (length <= 0 || at <= 0)
 		return 0;
-	return at >= length ? 10000 : (int)((double)at * 10000 / (double)length);
+	return at >= length ? WHOLE : (int)((double)at * WHOLE / (double)length);
 }
 
 /* From begin to end; where both are one, a mark. The text beside it says all of it, so a screen reader passes over it. */
@@ -25,17 +27,23 @@ bar(FILE *out, const char *class, int begin, int end)
 	fputs("<svg aria-hidden=\"true\" focusable=\"false\"><rect class=\"track\" y=\"40%\" "
 	      "width=\"100%\" height=\"20%\" rx=\"1\"/>",
 	    out);
-	if (begin < end)
+	if (begin < end) {
+		/* Wide enough to be seen. */
+		if (end - begin < SEEN)
+			begin = end >= SEEN ? end - SEEN : 0;
+		if (end < SEEN)
+			end = SEEN;
 		fprintf(out,
 		    "<rect class=\"%s\" x=\"%d.%02d%%\" width=\"%d.%02d%%\" height=\"100%%\" "
 		    "rx=\"3\"/>",
 		    class, begin / 100, begin % 100, (end - begin) / 100, (end - begin) % 100);
-	/* Three pixels wide, and all of it inside. */
-	else
+	} else {
+		/* A few pixels wide, and all of it inside. */
 		fprintf(out,
 		    "<svg x=\"%d.%02d%%\" overflow=\"visible\"><rect class=\"mark\" x=\"%d\" "
 		    "width=\"4\" height=\"14\" rx=\"1\"/></svg>",
-		    begin / 100, begin % 100, begin > 5000 ? -4 : 0);
+		    begin / 100, begin % 100, begin > WHOLE / 2 ? -4 : 0);
+	}
 	fputs("</svg>", out);
 }
 
