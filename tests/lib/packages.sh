@@ -27,6 +27,7 @@ packages_want_build() {
 	packages_want_library libbsd libbsd-dev
 	packages_want_library libxxhash libxxhash-dev
 	packages_want_library jansson libjansson-dev
+	packages_want_library nettle nettle-dev
 	packages_want_library cmocka libcmocka-dev
 }
 
@@ -71,6 +72,8 @@ packages_want_tests() {
 	packages_want dbus-send dbus
 	packages_want tmux tmux
 	packages_want cmark-gfm cmark-gfm
+	packages_want chromium chromium
+	packages_want chromedriver chromium-driver
 	if ((EUID == 0)); then
 		packages_want losetup mount
 		packages_want nscd nscd
