@@ -43,6 +43,7 @@ audit_command(int argc, char **argv, char *const *env, const struct startup *sta
 	(void)env;
 	/* There is nothing to settle: a signal may end it while it reads. */
 	(void)sigprocmask(SIG_SETMASK, &startup->mask, NULL);
+	(void)signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is an error of the write */
 	*status = 0;
 	if (a == NULL)
 		return error_set(e, errno, NULL, "can't begin");

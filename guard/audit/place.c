@@ -71,9 +71,12 @@ int
 place_open(struct place *p, const char *path, mode_t mode, struct error *e)
 {
 	const char *slash = strrchr(path, '/');
+	sigset_t all;
 
 	*p =
 	    (struct place){.path = path, .name = slash != NULL ? slash + 1 : path, .directory = -1};
+	sigfillset(&all);
+	(void)sigprocmask(SIG_SETMASK, &all, &p->mask);
 	if (open_directory(p, e) == 0 && check(p, e) == 0 && make(p, mode, e) == 0)
 		return 0;
 	place_close(p);
@@ -105,4 +108,5 @@ place_close(struct place *p)
 	fd_drop(&p->directory);
 	p->out = NULL;
 	p->temporary[0] = '\0';
+	(void)sigprocmask(SIG_SETMASK, &p->mask, NULL);
 }

@@ -9,6 +9,7 @@
 
 #include "bindmount/error.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -18,9 +19,13 @@ struct place {
 	const char *name;   /* in it */
 	int directory;      /* owned */
 	char temporary[64]; /* in the directory; empty when there is none */
+	sigset_t mask;
 };
 
-/* Nothing is left of it after place_close() unless place_commit() was called. */
+/*
+ * Nothing is left of it after place_close() unless place_commit() was called. In between all signals are blocked, so that
+ * this holds for one that ends the program, too.
+ */
 int place_open(struct place *p, const char *path, mode_t mode, struct error *e);
 int place_commit(struct place *p, struct error *e);
 void place_close(struct place *p);

@@ -230,8 +230,9 @@ say_event(struct words *w, enum audit_event event, const json_t *o)
 		say_list(w, json_object_get(o, "names"), NULL, number(o, "total"));
 		break;
 	case EVENT_COMMAND:
-		say(w, "%s, %lld times: %s", string(o, "name"), number(o, "count"),
-		    string(o, "action"));
+		say(w, "%s, ", string(o, "name"));
+		say(w, number(o, "count") == 1 ? "once" : "%lld times", number(o, "count"));
+		say(w, ": %s", string(o, "action"));
 		break;
 	case EVENT_IMPORT:
 		say(w, "%s %s: %s%s%s", string(o, "kind"), string(o, "name"), string(o, "result"),

@@ -15,7 +15,7 @@ head_of() {
 	if [[ ${2-} ]]; then sed -n "${2}p" "$1"; else tail -n 1 "$1"; fi | tr -d '\n' | sha256sum | cut -d ' ' -f 1
 }
 
-records=$FIXTURES/audit
+records=${FIXTURES-}/audit
 
 the_samples() {
 	local kind
@@ -46,15 +46,15 @@ anchored() {
 	# A line that is no run's end is no head, nor is one that never was there.
 	audit 1 verify "$f" --head "$(head_of "$f" 5)"
 	has "$work/stdout" 'is the end of no run here'
-	sed '$d' "$f" >cut
-	audit 1 verify cut --head "$last"
+	sed '$d' "$f" >shorter
+	audit 1 verify shorter --head "$last"
 	has "$work/stdout" "head $last is the end of no run here"
 	# A whole run, from the middle and from the end.
 	sed 7,23d "$f" | audit 1 verify -
 	has "$work/stdout" 'line 6 was changed, or what stood between it and line 7 is missing'
-	sed '24,$d' "$f" >cut
-	audit 2 verify cut
-	audit 1 verify cut --head "$last"
+	sed '24,$d' "$f" >shorter
+	audit 2 verify shorter
+	audit 1 verify shorter --head "$last"
 	: >empty
 	audit 2 verify empty
 	audit 1 verify empty --head "$last"
@@ -112,7 +112,7 @@ not_lines() {
 		    "version": line.replace(b'"v":1', b'"v":2'),
 		    "version-text": line.replace(b'"v":1', b'"v":"1"'),
 		    "event": line.replace(b"leg-end", b"leg-over"),
-		    "upper-case": line.replace(b'"run":"' + line[13:45], b'"run":"' + line[13:45].upper()),
+		    "upper-case": line.replace(line[14:46], line[14:46].upper()),
 		    "negative": line.replace(b'"seq":3', b'"seq":-3'),
 		    "fraction": line.replace(b'"seq":3', b'"seq":3.0'),
 		    "time": line.replace(b'Z","mono', b'+","mono'),
@@ -151,7 +151,7 @@ hostile_terminal() {
 	LC_ALL=C grep -q '##\[' "$work/stdout" && fail "there is a workflow command"
 	grep -q '^::' "$work/stdout" && fail "there is a workflow command"
 	has "$work/stdout" '</script><script>alert(1)</script>'
-	has "$work/stdout" 'a\x1b[31mred\x1b]0;title\a'
+	has "$work/stdout" 'a^[[31mred^[]0;title\a'
 	audit 0 show --json "$f"
 	LC_ALL=C grep -q '[^ -~]' "$work/stdout" && fail "there is more than printable ASCII in the JSON"
 	grep -q '##\[' "$work/stdout" && fail "there is a workflow command in the JSON"
@@ -195,7 +195,7 @@ colours() {
 	audit 0 show "$f"
 	lacks "$work/stdout" "$esc"
 	TERM=xterm "$LIB/on-terminal" "$LEGGUARD" audit show "$f" >"$work/stdout"
-	has "$work/stdout" "$esc[31mtampered$esc[0m"
+	has "$work/stdout" "${esc}[31mtampered${esc}[0m"
 	NO_COLOR=1 TERM=xterm "$LIB/on-terminal" "$LEGGUARD" audit show "$f" >"$work/stdout"
 	lacks "$work/stdout" "$esc"
 	TERM=dumb "$LIB/on-terminal" "$LEGGUARD" audit show "$f" >"$work/stdout"
@@ -235,9 +235,9 @@ chosen() {
 	same "$(grep -c '^  audit-head ' "$work/stdout")" 2
 	audit 0 show "$records/incomplete.jsonl"
 	has "$work/stdout" 'no end'
-	sed 3d "$f" >cut
-	audit 1 show cut
-	same "$(cat "$work/stderr")" "legguard: cut: broken: 1 line of run cd613e30 is missing between line 2 and line 3; see legguard audit verify"
+	sed 3d "$f" >shorter
+	audit 1 show shorter
+	same "$(cat "$work/stderr")" "legguard: shorter: broken: 1 line of run cd613e30 is missing between line 2 and line 3; see legguard audit verify"
 }
 
 report_file() {
