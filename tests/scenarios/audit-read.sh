@@ -125,7 +125,7 @@ not_lines() {
 		    open(name + ".bad", "wb").write(b"".join(lines[:3]) + text + b"\n" + b"".join(lines[4:]))
 		# As long as can be, and a byte longer, with the LF.
 		for size in (65535, 65536):
-		    text = line[:-1] + b',"x":"' + b"n" * (size - len(line) - 8) + b'"}'
+		    text = line[:-1] + b',"x":"' + b"n" * (size - len(line) - 7) + b'"}'
 		    assert len(text) == size
 		    open(f"{size}.length", "wb").write(b"".join(lines[:3]) + text + b"\n")
 	EOF
