@@ -9,10 +9,9 @@
 
 static const char *const usages[] = {
     [AUDIT_VERIFY] = "write legguard audit verify FILE [--head HASH]... [--json]",
-    [AUDIT_SHOW] =
-	"write legguard audit show FILE [--run ID] [--since TIME|DURATION] [--tampered] [--json]",
-    [AUDIT_REPORT] = "write legguard audit report FILE -o report.html [--run ID] [--since "
-		     "TIME|DURATION] [--tampered]",
+    [AUDIT_SHOW] = "write legguard audit show FILE [--run ID] [--since WHEN] [--tampered] [--json]",
+    [AUDIT_REPORT] =
+	"write legguard audit report FILE -o OUT [--run ID] [--since WHEN] [--tampered]",
     [AUDIT_HELP] = "write legguard audit verify, show or report, and a FILE",
 };
 

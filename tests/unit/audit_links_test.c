@@ -180,7 +180,7 @@ a_changed_line_is_named(void **state)
 	f = make("AAAa");
 	f.lines[2].seq = 7;
 	change(&f, 3);
-	expect(&f, "misplaced 2 3, changed 3 4", 0);
+	expect(&f, "misplaced 2 3, changed 3 4?", 0);
 	/* Nobody vouches for the last line. */
 	f = make("AAa");
 	number(f.lines[2].prev, LINE_HASH, 99);
