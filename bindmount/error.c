@@ -27,7 +27,9 @@ hide_sign(char *at, const char *end)
 char *
 error_visible(char *dst, size_t size, const char *src)
 {
-	strnvis(dst, src, size, VIS_NL | VIS_TAB | VIS_CSTYLE | VIS_NOSLASH);
+	/* libbsd 0.11.7 takes the size to be without the NUL that it writes behind. */
+	strnvis(dst, src, size - 1, VIS_NL | VIS_TAB | VIS_CSTYLE | VIS_NOSLASH);
+	dst[size - 1] = '\0';
 	/* Nor may it be taken for the older form of a workflow command, which counts anywhere in a line. */
 	for (char *at = dst; (at = strstr(at, "##[")) != NULL; at += 3)
 		hide_sign(at, dst + size);

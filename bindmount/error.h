@@ -29,7 +29,7 @@ int error_set(struct error *e, int errnum, const char *cure, const char *fmt, ..
 char *error_line(char *dst, size_t size, const struct error *e);
 
 /*
- * Copy src to dst with everything that is not plain printable text encoded, and with what the runner could take for a
+ * Copy src to dst, of size bytes, of which one may stay unused, with everything that is not plain printable text encoded, and with what the runner could take for a
  * workflow command in the middle of a line broken up. Returns dst.
  */
 char *error_visible(char *dst, size_t size, const char *src);

@@ -195,7 +195,7 @@ print_checks(FILE *out, const struct diagnosis *d)
 static char *
 visible(const char *src)
 {
-	size_t size = 4 * strlen(src) + 1; /* strnvis(3): four for one at the most */
+	size_t size = 4 * strlen(src) + 2; /* strnvis(3): four for one at the most */
 	char *text = malloc(size);
 
 	return text != NULL ? error_visible(text, size, src) : NULL;

@@ -11,7 +11,7 @@
 char *
 text_visible(const char *src)
 {
-	size_t size = 4 * strlen(src) + 1; /* strnvis(3): four for one at the most */
+	size_t size = 4 * strlen(src) + 2; /* strnvis(3): four for one at the most */
 	char *text = malloc(size);
 
 	return text != NULL ? error_visible(text, size, src) : NULL;
