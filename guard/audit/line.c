@@ -63,6 +63,7 @@ static const struct member {
 	},
     [EVENT_TIMEOUT] =
 	{
+	    {"limit_ms", JSON_INTEGER, false},
 	    {"signal", JSON_STRING, false},
 	},
     [EVENT_CANCEL] =
@@ -100,6 +101,7 @@ static const struct member {
 	    {"kind", JSON_STRING, true},
 	    {"path", JSON_STRING, true},
 	    {"restored", JSON_TRUE, true},
+	    {"detail", JSON_STRING, false},
 	    {"before", JSON_OBJECT, false},
 	    {"after", JSON_OBJECT, false},
 	},
@@ -138,6 +140,7 @@ static const struct member {
 	    {"restored", JSON_TRUE, false},
 	    {"published", JSON_TRUE, false},
 	    {"duration_us", JSON_INTEGER, false},
+	    {"error", JSON_STRING, false},
 	},
 };
 

@@ -64,7 +64,7 @@ hash_long_line(struct reader *r, struct reader_line *line, struct error *e)
 		const char *lf = memchr(from, '\n', there);
 		size_t size = lf != NULL ? (size_t)(lf - from) : there;
 
-		digest_add(&r->digest, from, size);
+		sha256_update(&r->hash, size, (const uint8_t *)from);
 		r->begin += size + (lf != NULL);
 		line->cut = lf == NULL && r->ended;
 		if (lf != NULL || r->ended)
@@ -86,7 +86,7 @@ reader_next(struct reader *r, struct reader_line *line, struct error *e)
 		return 0;
 	*line = (struct reader_line){.number = ++r->lines, .text = r->buffer + r->begin};
 	size = lf != NULL ? (size_t)(lf - line->text) : r->end - r->begin;
-	digest_begin(&r->digest);
+	sha256_init(&r->hash);
 	if (lf == NULL && size >= LINE_MAX_SIZE) {
 		line->too_long = true;
 		if (hash_long_line(r, line, e) != 0)
@@ -94,10 +94,10 @@ reader_next(struct reader *r, struct reader_line *line, struct error *e)
 	} else {
 		line->size = size;
 		line->cut = lf == NULL;
-		digest_add(&r->digest, line->text, size);
+		sha256_update(&r->hash, size, (const uint8_t *)line->text);
 		r->begin += size + (lf != NULL);
 	}
-	digest_end(&r->digest, line->hash);
+	sha256_digest(&r->hash, LINE_HASH, line->hash);
 	return 1;
 }
 

