@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* VERIFY_STATUS: the exit status of each verdict. */
+/* The exit status of each verdict. */
 int verify_status(enum walk_verdict verdict);
 
 /* What there is to print about a walk that is over: malloc'd; NULL with *e. */
