@@ -239,7 +239,7 @@ swapped_lines_are_named(void **state)
 	for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
 		for (size_t line = 1; line < strlen(whole[i]); line++) {
 			struct file f = make(whole[i]);
-			char expected[32];
+			char expected[64];
 
 			swap(&f, line);
 			snprintf(expected, sizeof expected, "swapped %zu %zu", line, line + 1);
