@@ -81,7 +81,8 @@ const char options_outcome_help[] =
 const char options_audit_help[] =
     "usage: legguard audit verify FILE [--head HASH]... [--json]\n"
     "       legguard audit show FILE [--run ID] [--since WHEN] [--tampered] [--json]\n"
-    "       legguard audit report FILE -o OUTPUT [--run ID] [--since WHEN] [--tampered]\n"
+    "       legguard audit report FILE -o OUTPUT [--run ID] [--since WHEN]\n"
+    "                             [--tampered]\n"
     "\n"
     "Reads an audit record; FILE may be - for standard input. verify names each line\n"
     "that was changed, removed, moved, repeated or cut off. show prints a table for\n"
@@ -99,8 +100,8 @@ const char options_audit_help[] =
     "\n"
     "Exit status of verify: 0 sound, and its last line is the end of a run whose head\n"
     "was given; 1 broken, or a head is not in it; 2 sound as far as it goes, but what\n"
-    "was cut off at its end can't be told. Of show and report: 0, or 1 if it is broken.\n"
-    "125 if it could not be read.\n";
+    "was cut off at its end can't be told. Of show and report: 0, or 1 if it is\n"
+    "broken. 125 if it could not be read.\n";
 
 const char options_run_help[] =
     "usage: legguard run [OPTION]... [--] COMMAND [ARG]...\n"

@@ -640,7 +640,8 @@ static void
 the_help_fits_a_terminal(void **state)
 {
 	static const char *const texts[] = {options_main_help, options_run_help,
-	    options_outcome_help, options_doctor_help, options_classify_help, options_parse_help};
+	    options_outcome_help, options_doctor_help, options_classify_help, options_parse_help,
+	    options_audit_help};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(texts); i++) {
