@@ -98,10 +98,10 @@ const char options_audit_help[] =
     "  --json            as JSON; show: an object in a line for each run\n"
     "  --help            print this\n"
     "\n"
-    "Exit status of verify: 0 sound, and its last line is the end of a run whose head\n"
-    "was given; 1 broken, or a head is not in it; 2 sound as far as it goes, but what\n"
-    "was cut off at its end can't be told. Of show and report: 0, or 1 if it is\n"
-    "broken. 125 if it could not be read.\n";
+    "Exit status of verify: 0 sound, and its last line is the end of a run whose\n"
+    "head was given; 1 broken, or a head is not in it; 2 sound as far as it goes,\n"
+    "but what was cut off at its end can't be told. Of show and report: 0, or 1 if\n"
+    "it is broken. 125 if it could not be read.\n";
 
 const char options_run_help[] =
     "usage: legguard run [OPTION]... [--] COMMAND [ARG]...\n"
