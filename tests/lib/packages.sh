@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What has to be installed, and how: shared by guard/try and tests/run.
+# What has to be installed, and how: shared by guard/try, guard/action and tests/run.
 #
 # Debian 12 and Ubuntu 22.04/24.04. Nothing is touched when nothing is missing; otherwise apt-get is run
 # as root or through sudo. A required package that can't be had ends the script; an optional one is
@@ -18,7 +18,7 @@ packages_want_library() {
 	pkg-config --exists "$1" 2>/dev/null || packages_missing+=("$2")
 }
 
-packages_want_build() {
+packages_want_program() {
 	packages_want gcc gcc
 	[[ -e /usr/include/stdlib.h ]] || packages_missing+=(libc6-dev)
 	packages_want meson meson
@@ -28,6 +28,10 @@ packages_want_build() {
 	packages_want_library libxxhash libxxhash-dev
 	packages_want_library jansson libjansson-dev
 	packages_want_library nettle nettle-dev
+}
+
+packages_want_build() {
+	packages_want_program
 	packages_want_library cmocka libcmocka-dev
 }
 
@@ -68,6 +72,8 @@ packages_want_tests() {
 	packages_want ssh openssh-client
 	/usr/bin/python3 -c 'import pytest' 2>/dev/null || packages_missing+=(python3-pytest)
 	/usr/bin/python3 -c 'import yaml' 2>/dev/null || packages_missing+=(python3-yaml)
+	packages_want curl curl
+	packages_want openssl openssl
 	packages_want dbus-daemon dbus
 	packages_want dbus-send dbus
 	packages_want tmux tmux
@@ -97,7 +103,7 @@ packages_apt() {
 		</dev/null >&2
 }
 
-# packages_install required|optional: install what is missing, all at once.
+# packages_install required|program|optional: install what is missing, all at once; program: required by it alone.
 packages_install() {
 	local package
 
@@ -118,8 +124,11 @@ packages_install() {
 		fi
 	fi
 	packages_missing=()
-	[[ $1 == optional ]] && return 0
-	packages_want_build
+	case $1 in
+	optional) return 0 ;;
+	program) packages_want_program ;;
+	*) packages_want_build ;;
+	esac
 	if ((${#packages_missing[@]})); then
 		echo "can't build without: ${packages_missing[*]}" >&2
 		exit 1
