@@ -72,9 +72,10 @@ choose_place() {
 		done
 		die "others than root can write in each of ${places_of_root[*]}: let only root do so in one of them"
 	fi
-	# The account's own: HOME is what an earlier step says.
-	place=$(getent passwd "$EUID" | cut -d : -f 6) in_place=''
-	[[ $place == /?* ]] || die "this user has no home directory in the accounts, nor root's rights, to install legguard with"
+	# The account's own first: HOME is what an earlier step says.
+	place=$(getent passwd "$EUID" | cut -d : -f 6 || true) in_place=''
+	place=${place:-${HOME-}}
+	[[ $place == /?* ]] || die "this user has neither a home directory nor root's rights to install legguard with"
 	place=$place/.local/lib/legguard
 	mkdir -p -- "$place" || die "can't make $place to install legguard in"
 	place=$(realpath -- "$place")

@@ -4,6 +4,7 @@
 # $work           the scenario's own directory
 # $file_commands  its _runner_file_commands, with files named as the runner names them
 # $LEGGUARD $LEGS $TOOLS $LIB $FIXTURES   the program, the hostile legs, the tools, this directory, fixtures/
+# $ACTION         the action's directory
 #
 # A scenario is a function; it passes by returning. fail, or any command that fails under `set -e`, fails
 # it; skip says why it can't be carried out here.

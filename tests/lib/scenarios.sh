@@ -2,7 +2,7 @@
 # Listing the scenarios and carrying out one of them, for those who run them: tests/run, and tests/lib/guest
 # on another kernel. They set:
 #
-# $scratch    holds VARIANT/legguard, VARIANT/legs, VARIANT/tools, lib, scenarios, fixtures, work, results and npm
+# $scratch    holds VARIANT/legguard, VARIANT/legs, VARIANT/tools, lib, scenarios, fixtures, action (but for tests/kernel), work, results and npm
 # $run_id     goes into the environment of every process of a scenario
 # $TEST_UID   the ordinary user, if we are root
 # $quick      not empty: the scenarios may do less
@@ -49,7 +49,7 @@ run_scenario() { # VARIANT KIND FILE FUNCTION RESULT
 		PATH="$PATH:/usr/sbin:/sbin" HOME="$work/home" LC_ALL=C.UTF-8 \
 		LEGGUARD_TESTS="$run_id" TEST_UID="$TEST_UID" VARIANT="$variant" QUICK="$quick" \
 		LEGGUARD="$scratch/$variant/legguard" LEGS="$scratch/$variant/legs" \
-		TOOLS="$scratch/$variant/tools" LIB="$scratch/lib" FIXTURES="$scratch/fixtures" \
+		TOOLS="$scratch/$variant/tools" LIB="$scratch/lib" FIXTURES="$scratch/fixtures" ACTION="$scratch/action" \
 		NPM_DIR="$scratch/npm" AGENT_DIR="$scratch/agent" \
 		ASAN_OPTIONS=exitcode=99:detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 		"$scratch/lib/one-scenario" "$file" "$function" "$work" \
