@@ -58,11 +58,24 @@ is_roots() {
 	done
 }
 
+# is_taken PATH: it is in the workspace or RUNNER_TEMP, which earlier steps and legs write; by whatever name, since in a
+# container /github/home is a directory of RUNNER_TEMP.
+is_taken() {
+	local path=$1 taken
+	while :; do
+		for taken in "$GITHUB_WORKSPACE" "$RUNNER_TEMP" "$RUNNER_TEMP/_github_home"; do
+			[[ ! $path -ef $taken ]] || return 0
+		done
+		[[ $path == */* && $path != / ]] || return 1
+		path=${path%/*}
+		path=${path:-/}
+	done
+}
+
 # choose_place: sets $place, the directory for what a leg must not change, and in_place, what to put in front of a
-# command that writes there: one that is root's, or else one of the user's, which legguard makes read-only for
-# the leg. It is neither in the workspace nor in RUNNER_TEMP, which earlier steps and legs write.
+# command that writes there: one that is root's, or else one of the user's, which legguard makes read-only for the leg.
 choose_place() {
-	local taken
+	local home
 	if can_be_root; then
 		in_place=as_root
 		for place in "${places_of_root[@]}"; do
@@ -72,17 +85,17 @@ choose_place() {
 		done
 		die "others than root can write in each of ${places_of_root[*]}: let only root do so in one of them"
 	fi
-	# The account's own first: HOME is what an earlier step says.
-	place=$(getent passwd "$EUID" | cut -d : -f 6 || true) in_place=''
-	place=${place:-${HOME-}}
-	[[ $place == /?* ]] || die "this user has neither a home directory nor root's rights to install legguard with"
-	place=$place/.local/lib/legguard
-	mkdir -p -- "$place" || die "can't make $place to install legguard in"
-	place=$(realpath -- "$place")
-	for taken in "$GITHUB_WORKSPACE" "$RUNNER_TEMP"; do
-		[[ $place/ != "$(realpath -- "$taken")"/* ]] ||
-			die "$place, where legguard would be installed, is in $taken, which a leg writes: let the user have sudo, or another home"
+	in_place=''
+	# The account's home first: HOME is what an earlier step says.
+	home=$(getent passwd "$EUID" | cut -d : -f 6 || true)
+	for place in "$home" "${HOME-}" "/var/tmp/legguard-$EUID"; do
+		[[ $place == /?* ]] || continue
+		[[ $place == /var/tmp/* ]] || place=$place/.local/lib/legguard
+		place=$(realpath -m -- "$place")
+		! is_taken "$place" && mkdir -p -- "$place" 2>/dev/null && [[ -O $place && -w $place ]] || continue
+		return 0
 	done
+	die "there is no directory to install legguard in, out of the workspace and RUNNER_TEMP: let the user have sudo or a home"
 }
 
 # keep_in_place STAGED NAME: give what is in the directory STAGED its name in $place; sets $kept. What has the name is

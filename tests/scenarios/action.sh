@@ -195,14 +195,28 @@ binaries() {
 	# One that was put there before, by whoever could, is not taken for it.
 	local installed
 	installed=$(find "$work/home" -name legguard -type f)
+	[[ -s $installed ]] || fail "not installed in the home directory"
 	printf '#!/bin/sh\ntouch "%s/planted"\n' "$work" >"$work/planted.sh"
 	chmod u+w "$installed" && cp "$work/planted.sh" "$installed"
 	act run=true
 	class_is ok
 	[[ ! -e $work/planted ]] || fail "what lay there was run"
-	case $installed in
-	"$machine"/*) fail "installed where a leg writes" ;;
-	esac
+}
+
+# Where the only home directory is one of RUNNER_TEMP's, as in a container, and bound elsewhere.
+home_in_temp() {
+	need bwrap
+	machine
+	local home place=/var/tmp/legguard-
+	place+=$(id -u)
+	[[ ! -e $place ]] || skip "$place is there, and somebody's"
+	mkdir -p "$machine/_temp/_github_home" "$work/var-tmp"
+	under=(bwrap --dev-bind / / --bind "$work/var-tmp" /var/tmp --bind "$machine/_temp/_github_home" "$work/home" --setenv HOME "$work/home")
+	home=$(getent passwd "$(id -u)" | cut -d : -f 6) || true
+	[[ ! -d $home ]] || under+=(--bind "$machine/_temp/_github_home" "$home")
+	act run=true
+	class_is ok
+	same "$(said leg.steps.install.outputs.legguard)" "$place/$sha256/legguard"
 }
 
 by_https() {
@@ -343,6 +357,7 @@ nothing_to_run() {
 	act_refused check "both given" run=true command=true
 	act_refused check "args is for command" run=true args=x
 	act_refused check "needs file-commands: decoy" run=true import=summary file-commands=readonly
+	act_refused check "give the input file-commands: readonly as well" run=true isolation=landlock
 }
 
 tampering() {
@@ -521,6 +536,64 @@ profile_loaded() {
 	same "$(<"$work/parsed")" "0 -r /etc/apparmor.d/legguard"
 }
 
+# From a registry of the test's own, that serves a small package by the name of the client's.
+client_installed() {
+	need node npm
+	hosted npm
+	local config
+	config=$(HOME=$work npm config get globalconfig)
+	[[ -e $config || $config == /etc/* ]] || skip "npm has no configuration here that could be another one"
+	mkfifo "$work/ready"
+	python3 - "$work/ready" "$work/requests" <<-'EOF2' 2>/dev/null &
+		import base64, hashlib, http.server, io, json, platform, sys, tarfile, urllib.parse
+		name = "@anthropic-ai/claude-code-linux-" + {"aarch64": "arm64"}.get(platform.machine(), "x64")
+		manifest = {"name": name, "version": "2.1.304", "scripts": {"postinstall": "echo through >/tmp/legguard-through"}}
+		data = io.BytesIO()
+		with tarfile.open(fileobj=data, mode="w:gz") as tar:
+		    for path, text in (("package.json", json.dumps(manifest)), ("claude", "#!/bin/sh\necho client $1 $CLAUDE_CODE_SUBPROCESS_ENV_SCRUB\n"
+		                                                                 "echo x >>\"$0\" && echo THROUGH\nexit 0\n")):
+		        info = tarfile.TarInfo("package/" + path)
+		        info.size = len(text)
+		        tar.addfile(info, io.BytesIO(text.encode()))
+		integrity = "sha512-" + base64.b64encode(hashlib.sha512(data.getvalue()).digest()).decode()
+		class Handler(http.server.BaseHTTPRequestHandler):
+		    def do_GET(self):
+		        path = urllib.parse.unquote(self.path)
+		        print(path, file=open(sys.argv[2], "a"))
+		        body = data.getvalue()
+		        if path == "/" + name:
+		            dist = {"tarball": "http://127.0.0.1:%d/client.tgz" % server.server_port, "integrity": integrity}
+		            body = json.dumps({"name": name, "dist-tags": {"latest": "2.1.304"}, "versions": {"2.1.304": manifest | {"dist": dist}}}).encode()
+		        self.send_response(200)
+		        self.end_headers()
+		        self.wfile.write(body)
+		server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+		open(sys.argv[1], "w").write(str(server.server_port) + "\n")
+		server.serve_forever()
+	EOF2
+	local server=$! port
+	read -r port <"$work/ready"
+	echo "registry=http://127.0.0.1:$port/" >"$work/npmrc"
+	act command=claude args=hello install-cli=true
+	class_is ok
+	has "$machine/log" "client hello 1"
+	lacks "$machine/log" THROUGH
+	[[ ! -e /tmp/legguard-through ]] || fail "a script of the package was run"
+	same "$(said leg.steps.cli.outputs.directory)" /usr/local/lib/legguard/cli-2.1.304
+	same "$(stat -c '%u %a' "$work/local-lib/legguard/cli-2.1.304/claude")" "0 755"
+	: >"$work/requests"
+	act command=claude args=hello install-cli=true
+	class_is ok
+	[[ ! -s $work/requests ]] || fail "installed again"
+	act_refused cli "npm can't install" run='touch "$RUNNER_TEMP/../ran"' install-cli=true cli-version=2.1.303
+	: >"$work/requests"
+	act command=claude
+	class_is error
+	[[ ! -s $work/requests ]] || fail "asked for, and not by anybody"
+	kill "$server"
+	wait "$server" || true
+}
+
 as_root_itself() {
 	machine
 	chmod 0755 "$work"
@@ -609,6 +682,7 @@ scenario "the leg of the action has the one credential that was given, and none 
 scenario "with both credentials or none where one is needed no leg of the action starts" not_one_credential
 scenario "no step of the action but the leg's sees a credential, and no argument, log or file" secrecy
 scenario "the action takes a binary with the right sha256 only, and looks at what it installs" binaries
+scenario "the action installs nothing in RUNNER_TEMP, under another name either" home_in_temp
 scenario "the action gets its binary by https, and follows nowhere else" by_https
 scenario "what an earlier step put into PATH and the environment does nothing in the action's steps" poisoned
 scenario "the leg of the action keeps LD_LIBRARY_PATH, which the steps before don't see" loader_path
@@ -625,6 +699,7 @@ scenario_as_root "drop-sudo takes sudo and docker away, checks it, and does not 
 scenario_as_root "with a user the action starts legguard by sudo, and a cancel still publishes" as_user_by_sudo
 scenario_as_root "prepare raises a limit that keeps a leg from running" prepared
 scenario_as_root "prepare loads the AppArmor profile where AppArmor restricts namespaces" profile_loaded
+scenario_as_root "the client is installed from npm, at one version and as root's, only if that is asked for" client_installed
 scenario_as_root "in a job of root's the action wants a user for the leg" as_root_itself
 scenario_slow "without a binary the action builds legguard from its own source" from_source
 scenario_slow "actionlint and action-validator find nothing in action.yml" linted
