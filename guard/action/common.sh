@@ -98,16 +98,19 @@ choose_place() {
 	die "there is no directory to install legguard in, out of the workspace and RUNNER_TEMP: let the user have sudo or a home"
 }
 
-# keep_in_place STAGED NAME: give what is in the directory STAGED its name in $place; sets $kept. What has the name is
-# replaced unless it is root's: then it is the same, made before in this job or by another one.
+# stage: sets $staged, a directory in $place for a file that is not to have its name there yet.
+stage() {
+	staged=$($in_place mktemp -d "$place/.new.XXXXXX")
+	$in_place chmod 0755 -- "$staged"
+}
+
+# keep_in_place FILE NAME: move the staged FILE to the directory NAME in $place; sets $kept, that directory. What was
+# there by its name is replaced at once: another job may be using it.
 keep_in_place() {
 	kept=$place/$2
-	if [[ -e $kept ]] && ! is_roots "$kept"; then
-		$in_place rm -rf -- "$kept"
-	fi
-	$in_place chmod 0755 -- "$1"
-	if ! $in_place mv -T -- "$1" "$kept" 2>/dev/null; then
-		$in_place rm -rf -- "$1"
-		is_roots "$kept" || die "can't install in $kept"
-	fi
+	[[ -d $kept && ! -L $kept ]] || $in_place rm -rf -- "$kept"
+	$in_place mkdir -p -- "$kept"
+	$in_place chmod 0755 -- "$kept" "$1"
+	$in_place mv -fT -- "$1" "$kept/${1##*/}" || die "can't install in $kept"
+	$in_place rmdir -- "${1%/*}"
 }

@@ -466,6 +466,11 @@ installed_by_root() {
 	installed=$(said leg.steps.install.outputs.legguard)
 	same "$installed" "/usr/local/lib/legguard/$sha256/legguard"
 	same "$(stat -c '%u %a' "$work/local-lib/legguard/$sha256/legguard" "$work/local-lib/legguard/$sha256" | sort -u)" "0 755"
+	# One that has changed since, as if restored from a cache, is not taken.
+	printf x >>"$work/local-lib/legguard/$sha256/legguard"
+	act run=true
+	class_is ok
+	same "$(sha256sum <"$work/local-lib/legguard/$sha256/legguard" | cut -d ' ' -f 1)" "$sha256"
 	# Where everybody writes in one place, the next one is taken.
 	chmod 0777 "$work/local-lib"
 	act run=true
