@@ -9,7 +9,7 @@
 # $names      an array; if not empty, only files whose name contains one of them
 # $allowed    seconds that a scenario may take, if not 120
 
-# One line for each: KIND (user, root, again: as root, of a scenario that is in another file, or slow), FILE, FUNCTION, NAME.
+# One line for each: KIND (user, root, again: as root, with gcc alone, or slow: with gcc alone), FILE, FUNCTION, NAME.
 list_scenarios() {
 	local file
 	for file in "$scratch"/scenarios/*.sh; do

@@ -681,32 +681,33 @@ scripts_are_clean() {
 	(cd "$ACTION" && shellcheck -x -S warning guard/action/*) >"$work/stdout" || fail "shellcheck"
 }
 
+# What the compiler makes of the program does not matter to most of these: they are for one.
 scenario "an honest leg through the action: its outputs, those it was allowed, and those declared" honest
 scenario "the forged lane class through the action, end to end: the class is the launcher's" forged
-scenario "the leg of the action has the one credential that was given, and none of the job's" credentials
-scenario "with both credentials or none where one is needed no leg of the action starts" not_one_credential
-scenario "no step of the action but the leg's sees a credential, and no argument, log or file" secrecy
-scenario "the action takes a binary with the right sha256 only, and looks at what it installs" binaries
-scenario "the action installs nothing in RUNNER_TEMP, under another name either" home_in_temp
-scenario "the action gets its binary by https, and follows nowhere else" by_https
-scenario "what an earlier step put into PATH and the environment does nothing in the action's steps" poisoned
-scenario "the leg of the action keeps LD_LIBRARY_PATH, which the steps before don't see" loader_path
-scenario "quotes, newlines, commands and escapes in the action's inputs are text" inert
-scenario "the action says what is missing or too much to run" nothing_to_run
-scenario "mode audit of the action reports tampering and keeps the leg's status, mode block fails" tampering
-scenario "time-out, output limit and the Landlock tier work through the action" limits
+scenario_slow "the leg of the action has the one credential that was given, and none of the job's" credentials
+scenario_slow "with both credentials or none where one is needed no leg of the action starts" not_one_credential
+scenario_slow "no step of the action but the leg's sees a credential, and no argument, log or file" secrecy
+scenario_slow "the action takes a binary with the right sha256 only, and looks at what it installs" binaries
+scenario_slow "the action installs nothing in RUNNER_TEMP, under another name either" home_in_temp
+scenario_slow "the action gets its binary by https, and follows nowhere else" by_https
+scenario_slow "what an earlier step put into PATH and the environment does nothing in the action's steps" poisoned
+scenario_slow "the leg of the action keeps LD_LIBRARY_PATH, which the steps before don't see" loader_path
+scenario_slow "quotes, newlines, commands and escapes in the action's inputs are text" inert
+scenario_slow "the action says what is missing or too much to run" nothing_to_run
+scenario_slow "mode audit of the action reports tampering and keeps the leg's status, mode block fails" tampering
+scenario_slow "time-out, output limit and the Landlock tier work through the action" limits
 scenario "the runner's cancel reaches the leg of the action and publishes cancelled" cancelled
-scenario "the action leaves a record of the run and publishes its head" audited
-scenario "the action takes the class from the client's result" classified
+scenario_slow "the action leaves a record of the run and publishes its head" audited
+scenario_slow "the action takes the class from the client's result" classified
 scenario "legguard itself is the shell of a step" as_shell
-scenario_as_root "where sudo works the action installs legguard as root's" installed_by_root
-scenario_as_root "drop-sudo takes sudo and docker away, checks it, and does not go on otherwise" sudo_dropped
-scenario_as_root "with a user the action starts legguard by sudo, and a cancel still publishes" as_user_by_sudo
-scenario_as_root "prepare raises a limit that keeps a leg from running" prepared
-scenario_as_root "prepare loads the AppArmor profile where AppArmor restricts namespaces" profile_loaded
-scenario_as_root "the client is installed from npm, at one version and as root's, only if that is asked for" client_installed
-scenario_as_root "in a job of root's the action wants a user for the leg" as_root_itself
+scenario_again_as_root "where sudo works the action installs legguard as root's" installed_by_root
+scenario_again_as_root "drop-sudo takes sudo and docker away, checks it, and does not go on otherwise" sudo_dropped
+scenario_again_as_root "with a user the action starts legguard by sudo, and a cancel still publishes" as_user_by_sudo
+scenario_again_as_root "prepare raises a limit that keeps a leg from running" prepared
+scenario_again_as_root "prepare loads the AppArmor profile where AppArmor restricts namespaces" profile_loaded
+scenario_again_as_root "the client is installed from npm, at one version and as root's, only if that is asked for" client_installed
+scenario_again_as_root "in a job of root's the action wants a user for the leg" as_root_itself
 scenario_slow "without a binary the action builds legguard from its own source" from_source
 scenario_slow "actionlint and action-validator find nothing in action.yml" linted
-scenario "action.yml puts no expression into a script, and no credential into a step but the leg's" rules_of_the_yaml
-scenario "shellcheck finds nothing in the scripts of the action" scripts_are_clean
+scenario_slow "action.yml puts no expression into a script, and no credential into a step but the leg's" rules_of_the_yaml
+scenario_slow "shellcheck finds nothing in the scripts of the action" scripts_are_clean
