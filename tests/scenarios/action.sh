@@ -676,6 +676,29 @@ rules_of_the_yaml() {
 	EOF2
 }
 
+# Each use of the action in the workflows that are there to be copied, up to where it would be installed.
+workflows_pass() {
+	machine
+	local n=0 step
+	/usr/bin/python3 - "$ACTION" "$FIXTURES"/workflows/*.yml >"$work/uses" <<-'EOF2'
+		import json, sys, yaml
+		for path in sys.argv[2:]:
+		    for job in yaml.safe_load(open(path))["jobs"].values():
+		        for step in job["steps"]:
+		            if "/legguard@" in step.get("uses", ""):
+		                inputs = step["with"] | {"binary": "nowhere", "sha256": "0" * 64}
+		                print(json.dumps({"steps": [{"id": "leg", "uses": sys.argv[1], "with": inputs}]}))
+	EOF2
+	while read -r step; do
+		n=$((n + 1))
+		printf '%s\n' "$step" >"$work/job.json"
+		SECRET_ANTHROPIC_API_KEY=k SECRET_CLAUDE_CODE_OAUTH_TOKEN=t "${under[@]}" "$LIB/runner" "$machine" "$work/job.json"
+		same "$(said leg.steps.check.outcome)" success "$(grep '^::error' "$machine/log")"
+		has "$machine/log" "names no file"
+	done <"$work/uses"
+	((n >= 5)) || fail "only $n uses"
+}
+
 scripts_are_clean() {
 	need shellcheck
 	(cd "$ACTION" && shellcheck -x -S warning guard/action/*) >"$work/stdout" || fail "shellcheck"
@@ -710,4 +733,5 @@ scenario_again_as_root "in a job of root's the action wants a user for the leg" 
 scenario_slow "without a binary the action builds legguard from its own source" from_source
 scenario_slow "actionlint and action-validator find nothing in action.yml" linted
 scenario_slow "action.yml puts no expression into a script, and no credential into a step but the leg's" rules_of_the_yaml
+scenario_slow "the action takes what the workflows to copy give it" workflows_pass
 scenario_slow "shellcheck finds nothing in the scripts of the action" scripts_are_clean
