@@ -1,8 +1,13 @@
 # shellcheck shell=bash disable=SC2016,SC2034,SC2154,SC2164
 # The composite action, carried out step by step by a stand-in for the runner (tests/lib/runner).
 
+have_action() {
+	[[ -e $ACTION/action.yml ]] || skip "the action's files are not on this machine"
+}
+
 # machine: a fresh one, $machine, whose home directory is the scenario's own. What the job begins with is in before and env, JSON.
 machine() {
+	have_action
 	/usr/bin/python3 -c 'import yaml' 2>/dev/null || skip "python3-yaml is not installed"
 	machine=$work/machine
 	chmod -R u+rwX "$machine" "$work/home" 2>/dev/null || true
@@ -315,11 +320,12 @@ poisoned() {
 	[[ -e $work/poisoned ]] || fail "the poison is none"
 }
 
-loader_path() {
+environment() {
 	machine
-	env='{"LD_LIBRARY_PATH": "/opt/lib with blank", "BASH_ENV": "/nowhere"}'
-	act run='echo "<$LD_LIBRARY_PATH> ${BASH_ENV-unset} ${LEG_RUN-unset}"'
-	has "$machine/log" "</opt/lib with blank> unset unset"
+	env='{"LD_LIBRARY_PATH": "/opt/lib with blank", "BASH_ENV": "/nowhere", "LEG_OWN": "the job has it"}'
+	act run='echo "<$LD_LIBRARY_PATH> ${BASH_ENV-unset}"; env | grep ^LEG_'
+	has "$machine/log" "</opt/lib with blank> unset"
+	same "$(grep ^LEG_ "$machine/log")" "LEG_OWN=the job has it"
 	same "$(said leg.steps.install.environment.LD_LIBRARY_PATH)" ""
 }
 
@@ -700,6 +706,7 @@ workflows_pass() {
 }
 
 scripts_are_clean() {
+	have_action
 	need shellcheck
 	(cd "$ACTION" && shellcheck -x -S warning guard/action/*) >"$work/stdout" || fail "shellcheck"
 }
@@ -714,7 +721,7 @@ scenario_slow "the action takes a binary with the right sha256 only, and looks a
 scenario_slow "the action installs nothing in RUNNER_TEMP, under another name either" home_in_temp
 scenario_slow "the action gets its binary by https, and follows nowhere else" by_https
 scenario_slow "what an earlier step put into PATH and the environment does nothing in the action's steps" poisoned
-scenario_slow "the leg of the action keeps LD_LIBRARY_PATH, which the steps before don't see" loader_path
+scenario_slow "the leg of the action has the job's environment, LD_LIBRARY_PATH included, and no input of the action" environment
 scenario_slow "quotes, newlines, commands and escapes in the action's inputs are text" inert
 scenario_slow "the action says what is missing or too much to run" nothing_to_run
 scenario_slow "mode audit of the action reports tampering and keeps the leg's status, mode block fails" tampering
