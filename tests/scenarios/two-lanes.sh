@@ -298,6 +298,22 @@ blank_credentials() {
 	same "$(output empty)" false
 }
 
+# What the status job installs to build the program is what the program needs.
+packages() {
+	local wanted given
+	wanted=$(
+		# shellcheck source=tests/lib/packages.sh
+		source "$LIB/packages.sh"
+		packages_want() { echo "$2"; }
+		packages_want_library() { echo "$2"; }
+		packages_want_program
+		echo libc6-dev
+	)
+	given=$(sed -n '/apt-get -q install/,/meson setup/p' "$FIXTURES/workflows/two-lane.yml" |
+		sed '$d; s/.*--no-install-recommends//' | tr -s ' \\' '\n\n' | grep .)
+	same "$(sort -u <<<"$given")" "$(sort -u <<<"$wanted")"
+}
+
 scenario "two lanes have one outcome, a word for scripts and an annotation for people" one_word
 scenario "what is missing, or against the rule of the lanes, is no success" fails_closed
 scenario "no value outside the closed lists is taken" nothing_outside_the_list
@@ -308,3 +324,4 @@ scenario_slow "two-lane.yml keeps the rules, and each rule finds what breaks it"
 scenario_slow "the subscription's job runs after credit-stop, or without a key, and at no other time" the_gate
 scenario_slow "two-lane.yml comes to the right outcome from credentials and classes" played
 scenario_slow "a blank credential is none for the workflow, too" blank_credentials
+scenario_slow "the status job installs what building the program needs, and nothing else" packages
