@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/file.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,29 +27,56 @@ bounded_now(void)
 	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
 }
 
-ssize_t
-bounded_write(int fd, const void *data, size_t size)
+/* What is changed while a call may be interrupted. */
+struct ticking {
+	struct sigaction action;
+	sigset_t mask;
+};
+
+/* It ticks on: the first one may come before the call has begun. */
+static int
+start_ticking(struct ticking *before)
 {
-	/* It ticks on: the first one may come before the write has begun. */
-	static const struct itimerval off,
-	    ticks = {.it_interval.tv_usec = TICK_MS * 1000, .it_value.tv_usec = TICK_MS * 1000};
-	struct sigaction action = {.sa_handler = interrupt}, old;
-	sigset_t alarm, mask;
-	ssize_t n;
-	int errnum;
+	static const struct itimerval ticks = {
+	    .it_interval.tv_usec = TICK_MS * 1000, .it_value.tv_usec = TICK_MS * 1000};
+	struct sigaction action = {.sa_handler = interrupt};
+	sigset_t alarm;
 
 	sigemptyset(&action.sa_mask);
 	sigemptyset(&alarm);
 	sigaddset(&alarm, SIGALRM);
-	if (sigaction(SIGALRM, &action, &old) != 0 || setitimer(ITIMER_REAL, &ticks, NULL) != 0)
+	if (sigaction(SIGALRM, &action, &before->action) != 0 ||
+	    setitimer(ITIMER_REAL, &ticks, NULL) != 0)
 		return -1;
-	sigprocmask(SIG_UNBLOCK, &alarm, &mask);
-	n = write(fd, data, size);
-	errnum = errno;
+	sigprocmask(SIG_UNBLOCK, &alarm, &before->mask);
+	return 0;
+}
+
+/* Keeps errno. */
+static void
+stop_ticking(const struct ticking *before)
+{
+	static const struct itimerval off;
+	int errnum = errno;
+
 	setitimer(ITIMER_REAL, &off, NULL);
-	sigprocmask(SIG_SETMASK, &mask, NULL);
-	(void)sigaction(SIGALRM, &old, NULL);
-	errno = errnum == EINTR ? EAGAIN : errnum;
+	sigprocmask(SIG_SETMASK, &before->mask, NULL);
+	(void)sigaction(SIGALRM, &before->action, NULL);
+	errno = errnum;
+}
+
+ssize_t
+bounded_write(int fd, const void *data, size_t size)
+{
+	struct ticking before;
+	ssize_t n;
+
+	if (start_ticking(&before) != 0)
+		return -1;
+	n = write(fd, data, size);
+	stop_ticking(&before);
+	if (n < 0 && errno == EINTR)
+		errno = EAGAIN;
 	return n;
 }
 
@@ -111,4 +139,23 @@ bounded_write_all(int fd, const char *data, size_t size, int64_t until)
 		}
 	}
 	return 0;
+}
+
+int
+bounded_lock(int fd, int64_t until)
+{
+	struct ticking before;
+	int result = flock(fd, LOCK_EX | LOCK_NB);
+
+	if (result == 0 || errno != EWOULDBLOCK || bounded_now() >= until)
+		return result;
+	if (start_ticking(&before) != 0)
+		return -1;
+	do
+		result = flock(fd, LOCK_EX);
+	while (result != 0 && errno == EINTR && bounded_now() < until && !is_cancelled());
+	stop_ticking(&before);
+	if (result != 0 && errno == EINTR)
+		errno = EWOULDBLOCK;
+	return result;
 }

@@ -31,4 +31,10 @@ ssize_t bounded_write(int fd, const void *data, size_t size);
  */
 int bounded_write_all(int fd, const char *data, size_t size, int64_t until);
 
+/*
+ * flock(2) for one alone. Waits for others until the clock says `until`, or at the most one tick after SIGINT, SIGTERM or
+ * SIGHUP has become pending. -1 with errno, EWOULDBLOCK if it could not be had.
+ */
+int bounded_lock(int fd, int64_t until);
+
 #endif

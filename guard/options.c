@@ -71,6 +71,10 @@ static const struct option options[] = {
     {"--on-survivors", 0, false, "ACTION", value_on_survivors, 0},
     {"--status", 0, false, "FILE", value_status_path, 0},
     {"--status-fd", 0, false, "N", value_status_fd, 0},
+    {"--audit", 0, false, "FILE", value_audit, 0},
+    {"--audit-argv", 0, true, NULL, NULL, FIELD(audit_argv)},
+    {"--audit-required", 0, true, NULL, NULL, FIELD(audit_required)},
+    {"--audit-otlp", 0, false, "FILE", value_audit_otlp, 0},
     {"--dry-run", 'n', true, NULL, NULL, FIELD(dry_run)},
     {"--quiet", 'q', true, NULL, NULL, FIELD(quiet)},
     {"--classify", 0, false, "FORMAT", value_classify, 0},
@@ -273,6 +277,21 @@ check_credentials(const struct options *o, struct error *e)
 	return 0;
 }
 
+bool
+options_audits(const struct options *o)
+{
+	return o->audit_path != NULL || o->audit_fd >= 0 || o->audit_otlp != NULL;
+}
+
+static int
+check_audit(const struct options *o, struct error *e)
+{
+	if ((o->audit_argv || o->audit_required) && !options_audits(o))
+		return error_set(e, 0, "add --audit FILE", "%s says nothing without --audit",
+		    o->audit_argv ? "--audit-argv" : "--audit-required");
+	return 0;
+}
+
 /* What is wrong only when all words are taken together. */
 static int
 check_whole(const struct options *o, struct error *e)
@@ -297,7 +316,8 @@ check_whole(const struct options *o, struct error *e)
 		if (o->exit_class_set[i])
 			return error_set(e, 0, "leave out one of the two",
 			    "--classify and --exit-class are both given");
-	if (check_tier(o, e) != 0 || check_imports(o, e) != 0 || check_credentials(o, e) != 0)
+	if (check_tier(o, e) != 0 || check_imports(o, e) != 0 || check_credentials(o, e) != 0 ||
+	    check_audit(o, e) != 0)
 		return -1;
 	if (o->cgroup != NULL && !o->share_pid && o->isolation == ISOLATION_NAMESPACE)
 		return error_set(e, 0, "leave it out, or add --share-pid",
@@ -323,7 +343,7 @@ options_parse(struct options *o, int argc, char **argv, struct error *e)
 	struct reading r = {.o = o, .next = argv + 1};
 
 	*o = (struct options){
-	    .isolation = ISOLATION_NAMESPACE, .limits = limits_default, .status_fd = -1};
+	    .isolation = ISOLATION_NAMESPACE, .limits = limits_default, .status_fd = -1, .audit_fd = -1};
 	o->command = argv + argc;
 	if (read_options(&r, e) != 0)
 		return -1;
@@ -352,5 +372,5 @@ options_free(struct options *o)
 	free(o->allow_socket.list);
 	free(o->writable.list);
 	free(o->keep_env.list);
-	*o = (struct options){.status_fd = -1};
+	*o = (struct options){.status_fd = -1, .audit_fd = -1};
 }

@@ -84,6 +84,11 @@ struct options {
 	bool fail_on_survivors;       /* --on-survivors=fail */
 	const char *status_path;      /* --status, or NULL */
 	int status_fd;                /* --status-fd, or -1 */
+	const char *audit_path;       /* --audit FILE, or NULL */
+	int audit_fd;                 /* --audit fd:N, or -1 */
+	bool audit_argv;              /* --audit-argv */
+	bool audit_required;          /* --audit-required */
+	const char *audit_otlp;       /* --audit-otlp, or NULL */
 	bool dry_run;
 	bool quiet;
 	bool classify;            /* --classify claude-json */
@@ -100,6 +105,9 @@ struct options {
  * env(1). *o is to be given back with options_free() in either case.
  */
 int options_parse(struct options *o, int argc, char **argv, struct error *e);
+
+/* True if an audit record is asked for, in whatever form. */
+bool options_audits(const struct options *o);
 
 void options_free(struct options *o);
 

@@ -22,16 +22,17 @@
 enum {
 	RANDOM_BYTES = 16,
 	DELIMITER_LENGTH = sizeof DELIMITER_PREFIX - 1 + 2 * RANDOM_BYTES,
-	FACT_LENGTH = 15, /* of the longest value of a fact: the text of an int, or of a class */
+	FACT_LENGTH = 64, /* of the longest value of a fact: a hash */
 };
 
 /* The launcher's own entries, in the order in which they are published. */
-enum { EXIT_CODE, TAMPERED, REAPED, LANE_CLASS, FACTS };
+enum { EXIT_CODE, TAMPERED, REAPED, AUDIT_HEAD, LANE_CLASS, FACTS };
 
 static const char *const fact_names[FACTS] = {
     [EXIT_CODE] = "exit-code",
     [TAMPERED] = "tampered",
     [REAPED] = "reaped",
+    [AUDIT_HEAD] = "audit-head",
     [LANE_CLASS] = "lane-class",
 };
 
@@ -118,28 +119,43 @@ put_entry(char *dst, const char *name, const char *value)
 	return stpcpy(stpcpy(stpcpy(dst, "\n"), delimiter), "\n");
 }
 
-int
-outputs_render(const struct output *list, size_t n, const struct outputs_facts *facts, char **block,
-    size_t *size, struct error *e)
+size_t
+outputs_facts_pairs(const struct outputs_facts *facts, char exit_code[OUTPUTS_NUMBER],
+    struct outputs_pair pairs[OUTPUTS_FACTS])
 {
-	char exit_code[FACT_LENGTH + 1];
 	const char *const values[FACTS] = {
 	    [EXIT_CODE] = exit_code,
 	    [TAMPERED] = facts->tampered ? "true" : "false",
 	    [REAPED] = facts->reaped ? "true" : "false",
+	    [AUDIT_HEAD] = facts->audit_head,
 	    /* Last: where it can be read, everything before it was read as well. */
 	    [LANE_CLASS] = lane_name(facts->lane),
 	};
+	size_t n = 0;
+
+	snprintf(exit_code, OUTPUTS_NUMBER, "%d", facts->exit_code);
+	for (size_t i = 0; i < FACTS; i++)
+		if (values[i] != NULL)
+			pairs[n++] = (struct outputs_pair){fact_names[i], values[i]};
+	return n;
+}
+
+int
+outputs_render(const struct output *list, size_t n, const struct outputs_facts *facts, char **block,
+    size_t *size, struct error *e)
+{
+	struct outputs_pair pairs[OUTPUTS_FACTS];
+	char exit_code[OUTPUTS_NUMBER];
+	size_t n_pairs = outputs_facts_pairs(facts, exit_code, pairs);
 	AUTO_FREE char *text = malloc(outputs_bound(list, n) + 1);
 	char *end = text;
 
 	if (text == NULL)
 		return error_set(e, errno, NULL, "can't render the outputs");
-	snprintf(exit_code, sizeof exit_code, "%d", facts->exit_code);
 	for (size_t i = 0; i < n && end != NULL; i++)
 		end = put_entry(end, list[i].name, list[i].value);
-	for (size_t i = 0; i < FACTS && end != NULL; i++)
-		end = put_entry(end, fact_names[i], values[i]);
+	for (size_t i = 0; i < n_pairs && end != NULL; i++)
+		end = put_entry(end, pairs[i].name, pairs[i].value);
 	if (end == NULL)
 		return error_set(e, errno, NULL, "can't make delimiters for the outputs");
 	*size = (size_t)(end - text);

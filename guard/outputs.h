@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* True for exit-code, tampered, reaped and lane-class, in any case. */
+/* True for exit-code, tampered, reaped, audit-head and lane-class, in any case. */
 bool outputs_reserved(const char *name);
 
 /* A name the runner would read back as that name. what: "--set-output", for the message. */
@@ -25,8 +25,19 @@ struct outputs_facts {
 	int exit_code;
 	bool tampered;
 	bool reaped; /* it is proven that nothing the leg started is alive */
+	const char *audit_head; /* 64 hex digits, or NULL: then there is no such entry */
 	enum lane lane;
 };
+
+/* The facts as names and values, in the order in which they are published. */
+struct outputs_pair {
+	const char *name, *value; /* constants, or the caller's */
+};
+enum { OUTPUTS_FACTS = 5, OUTPUTS_NUMBER = 12 };
+
+/* Returns how many there are. exit_code is room for one of the values. */
+size_t outputs_facts_pairs(const struct outputs_facts *facts, char exit_code[OUTPUTS_NUMBER],
+    struct outputs_pair pairs[OUTPUTS_FACTS]);
 
 /* Upper bound of one entry whose name and value have these lengths, with a newline before it. */
 size_t outputs_entry_bound(size_t name, size_t value);
@@ -39,7 +50,7 @@ int outputs_render_pairs(
 size_t outputs_bound(const struct output *list, size_t n);
 
 /*
- * Render list, then exit-code, tampered, reaped and, last, lane-class. Each entry has a delimiter of
+ * Render list, then exit-code, tampered, reaped, audit-head if there is one, and, last, lane-class. Each entry has a delimiter of
  * its own with 128 fresh random bits (arc4random_buf) that occurs nowhere in its value. *block is
  * malloc'd.
  */

@@ -13,10 +13,11 @@
 #include <unistd.h>
 
 /* O_NONBLOCK: what became a FIFO without a reader is an error, not a wait. */
-enum { FLAGS = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC };
+enum { FLAGS = O_NONBLOCK | O_NOCTTY | O_CLOEXEC };
 enum { LINKS_MAX = 40 }; /* as in the kernel, path_resolution(7) */
 
 static const char cure[] = "name a file that can be written";
+static const char no_link[] = "name the file that the link leads to";
 static const char changing[] = "name a file in a directory that nobody else may write";
 
 struct place {
@@ -59,11 +60,12 @@ step(struct place *p, const char *path, const char *option, struct error *e)
 	return 0;
 }
 
-/* All links that the last component leads through as well. */
+/* All links that the last component leads through as well, unless there may be none. */
 static int
-walk(struct place *p, const char *path, const char *option, struct error *e)
+walk(struct place *p, const char *path, int flags, const char *option, struct error *e)
 {
 	AUTO_FREE char *at = strdup(path);
+	int max = (flags & O_NOFOLLOW) != 0 ? 0 : LINKS_MAX;
 
 	*p = (struct place){.name = NULL};
 	for (int links = 0; at != NULL && step(p, at, option, e) == 0; links++) {
@@ -72,8 +74,9 @@ walk(struct place *p, const char *path, const char *option, struct error *e)
 
 		if (link == NULL)
 			return 0;
-		if (links == LINKS_MAX)
-			return error_set(e, ELOOP, cure, "%s: can't open %s", option, path);
+		if (links == max)
+			return error_set(e, ELOOP, max == 0 ? no_link : cure,
+			    "%s: can't open %s", option, path);
 		if (asprintf(&next, "%s/%s", link[0] == '/' ? "" : p->parent->path, link) < 0)
 			next = NULL;
 		free(at);
@@ -109,11 +112,11 @@ is_led_by_others(const struct place *p, const struct rights *r)
 
 /* What was found is opened and nothing else, and what was not is made. */
 static int
-open_there(struct sink *s, const struct place *p, mode_t mode)
+open_there(struct sink *s, const struct place *p, int flags, mode_t mode)
 {
-	int flags = FLAGS | O_NOFOLLOW | (p->node == NULL ? O_CREAT | O_EXCL : 0);
 	struct stat st;
 
+	flags |= FLAGS | O_NOFOLLOW | (p->node == NULL ? O_CREAT | O_EXCL : 0);
 	s->fd = openat(p->parent->fd, p->name, flags, mode);
 	if (s->fd < 0)
 		return -1;
@@ -129,17 +132,18 @@ open_there(struct sink *s, const struct place *p, mode_t mode)
 
 /* With s->rights taken, if they are others. */
 static int
-open_held(struct sink *s, const char *path, mode_t mode, const char *option, struct error *e)
+open_held(
+    struct sink *s, const char *path, int flags, mode_t mode, const char *option, struct error *e)
 {
 	struct place p;
-	int result = walk(&p, path, option, e);
+	int result = walk(&p, path, flags, option, e);
 
 	if (result == 0 && is_led_by_others(&p, &s->rights))
 		result = error_set(
 		    e, 0, changing, "%s: %s leads through another user's link", option, path);
 	if (result == 0 && !s->rights.other && owner_of(&p).other)
 		result = error_set(e, 0, changing, "%s: %s is being replaced", option, path);
-	if (result == 0 && open_there(s, &p, mode) != 0)
+	if (result == 0 && open_there(s, &p, flags, mode) != 0)
 		result = error_set(e, errno, cure, "%s: can't open %s", option, path);
 	place_free(&p);
 	return result;
@@ -147,10 +151,11 @@ open_held(struct sink *s, const char *path, mode_t mode, const char *option, str
 
 /* The first walk tells whose it is, the second, with his rights, what he could reach. */
 static int
-open_as_root(struct sink *s, const char *path, mode_t mode, const char *option, struct error *e)
+open_as_root(
+    struct sink *s, const char *path, int flags, mode_t mode, const char *option, struct error *e)
 {
 	struct place p;
-	int result = walk(&p, path, option, e);
+	int result = walk(&p, path, flags, option, e);
 
 	s->rights = owner_of(&p);
 	place_free(&p);
@@ -160,23 +165,25 @@ open_as_root(struct sink *s, const char *path, mode_t mode, const char *option, 
 		return -1;
 	if (rights_take(&s->rights) != 0)
 		return error_set(e, errno, NULL, "%s: can't open %s", option, path);
-	result = open_held(s, path, mode, option, e);
+	result = open_held(s, path, flags, mode, option, e);
 	rights_give_back(&s->rights);
 	return result;
 }
 
 int
-sink_open(struct sink *s, const char *path, mode_t mode, const char *option, struct error *e)
+sink_open(
+    struct sink *s, const char *path, int flags, mode_t mode, const char *option, struct error *e)
 {
 	struct stat st;
 
 	*s = (struct sink){.fd = -1, .parent = -1};
 	if (geteuid() == 0)
-		return open_as_root(s, path, mode, option, e);
+		return open_as_root(s, path, flags, mode, option, e);
 	s->made = stat(path, &st) != 0;
-	s->fd = open(path, FLAGS | O_CREAT, mode);
+	s->fd = open(path, flags | FLAGS | O_CREAT, mode);
 	if (s->fd < 0)
-		return error_set(e, errno, cure, "%s: can't open %s", option, path);
+		return error_set(e, errno, errno == ELOOP ? no_link : cure, "%s: can't open %s",
+		    option, path);
 	return 0;
 }
 

@@ -18,7 +18,7 @@
 #include <sys/types.h>
 
 struct sink {
-	int fd; /* for writing, O_NONBLOCK; owned until taken */
+	int fd; /* O_NONBLOCK; owned until taken */
 	bool made;
 	struct rights rights; /* it was opened with */
 	int parent; /* O_PATH, the directory it is in, and its name there; -1 and NULL if */
@@ -26,10 +26,12 @@ struct sink {
 };
 
 /*
- * Open path, and make it with this mode if it is not there. A root refuses a path whose directory is
+ * Open path, and make it with this mode if it is not there. flags, of open(2), are the access mode, O_APPEND, and
+ * O_NOFOLLOW if the last component may be no link. A root refuses a path whose directory is
  * not there, and one that becomes another one meanwhile. *s is to be given back in either case.
  */
-int sink_open(struct sink *s, const char *path, mode_t mode, const char *option, struct error *e);
+int sink_open(
+    struct sink *s, const char *path, int flags, mode_t mode, const char *option, struct error *e);
 
 /* Remove what was made. path is where it lies if it was opened by its path. */
 void sink_remove(const struct sink *s, const char *path);

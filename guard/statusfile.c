@@ -3,111 +3,18 @@
 
 #include "bindmount/cleanup.h"
 #include "guard/bounded.h"
+#include "guard/chain.h"
+#include "guard/ownfile.h"
 #include "guard/sink.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static const char elsewhere[] = "name a file of its own";
-
-static bool
-same(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
-
-/* The directory part of a path: malloc'd, canonical; NULL if it is not there. */
-static char *
-directory_of(const char *path)
-{
-	AUTO_FREE char *copy = strdup(path);
-
-	return copy != NULL ? realpath(dirname(copy), NULL) : NULL;
-}
-
-static bool
-is_runners_directory(const char *path)
-{
-	const char *name = strrchr(path, '/');
-
-	return name != NULL && snapshot_is_runners(name + 1);
-}
-
-static bool
-lies_in(const char *directory, const struct stat *st)
-{
-	DIR *listing = opendir(directory);
-	const struct dirent *entry;
-	struct stat other;
-	bool found = false;
-
-	if (listing == NULL)
-		return false;
-	while (!found && (entry = readdir(listing)) != NULL)
-		found = fstatat(dirfd(listing), entry->d_name, &other, AT_SYMLINK_NOFOLLOW) == 0 &&
-		        same(&other, st);
-	(void)closedir(listing);
-	return found;
-}
-
-/* The inode is that of a request, or of what the runner keeps beside one. */
-static int
-check_requests(const struct statusfile *f, const struct guard_request *requests, size_t n,
-    const struct stat *st, struct error *e)
-{
-	struct stat other;
-
-	for (size_t i = 0; i < n; i++)
-		if (stat(requests[i].path, &other) == 0 && same(&other, st))
-			return error_set(e, 0, elsewhere, "%s: that is the file that %s names",
-			    f->option, requests[i].source);
-	for (size_t i = 0; i < n; i++) {
-		AUTO_FREE char *directory = directory_of(requests[i].path);
-
-		if (directory != NULL && is_runners_directory(directory) && lies_in(directory, st))
-			return error_set(
-			    e, 0, elsewhere, "%s: that is a file in %s", f->option, directory);
-	}
-	return 0;
-}
-
-static int
-check_standard_descriptors(const struct statusfile *f, const struct stat *st, struct error *e)
-{
-	struct stat other;
-
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fstat(fd, &other) == 0 && same(&other, st))
-			return error_set(e, 0, elsewhere, "%s: descriptor %d is open on that file",
-			    f->option, fd);
-	return 0;
-}
-
-/* A file that is to be guarded, which f->path names. */
-static int
-check_file(const struct statusfile *f, const struct options *o,
-    const struct guard_request *requests, size_t n, const struct stat *st, struct error *e)
-{
-	AUTO_FREE char *directory = directory_of(f->path);
-
-	if (check_requests(f, requests, n, st, e) != 0 || check_standard_descriptors(f, st, e) != 0)
-		return -1;
-	if (directory != NULL && is_runners_directory(directory))
-		return error_set(
-		    e, 0, elsewhere, "%s: %s is the runner's directory", f->option, directory);
-	if (st->st_nlink > 1 && !o->allow_hard_links)
-		return error_set(e, 0, "remove its other names, or say --allow-hard-links",
-		    "%s: %s has %lu hard links", f->option, f->path, (unsigned long)st->st_nlink);
-	return 0;
-}
 
 static int
 refuse_fifo(const struct statusfile *f, const char *name, struct error *e)
@@ -117,34 +24,21 @@ refuse_fifo(const struct statusfile *f, const char *name, struct error *e)
 	    "%s: %s is a FIFO, which the leg could write to as well", f->option, name);
 }
 
-/* Where the descriptor leads by name, or the empty string: a pipe's "pipe:[1]" is no path. */
-static void
-name_of(int fd, char *name, size_t size)
-{
-	char link[32];
-	ssize_t n;
-
-	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-	n = readlink(link, name, size - 1);
-	name[n > 0 && name[0] == '/' ? n : 0] = '\0';
-}
-
 static int
 check_descriptor(struct statusfile *f, const struct options *o,
     const struct guard_request *requests, size_t n, struct error *e)
 {
 	bool output = o->status_fd == STDOUT_FILENO || o->status_fd == STDERR_FILENO;
 	char name[PATH_MAX];
-	struct stat st, named;
+	struct stat st;
 	bool leads;
 
 	if (fstat(o->status_fd, &st) != 0)
 		return error_set(e, errno, NULL, "can't examine descriptor %d", o->status_fd);
 	f->file = S_ISREG(st.st_mode);
 	if (output)
-		return f->file ? check_requests(f, requests, n, &st, e) : 0;
-	name_of(o->status_fd, name, sizeof name);
-	leads = name[0] != '\0' && stat(name, &named) == 0 && same(&named, &st);
+		return f->file ? ownfile_check_requests(f->option, requests, n, &st, e) : 0;
+	leads = ownfile_find(o->status_fd, &st, name);
 	if (S_ISFIFO(st.st_mode) && leads)
 		return refuse_fifo(f, name, e);
 	if (!f->file)
@@ -157,7 +51,8 @@ check_descriptor(struct statusfile *f, const struct options *o,
 	f->path = strdup(name);
 	if (f->path == NULL)
 		return error_set(e, errno, NULL, "--status-fd");
-	return check_file(f, o, requests, n, &st, e);
+	return ownfile_check(
+	    f->option, f->path, o->allow_hard_links, requests, n, &st, e);
 }
 
 static int
@@ -197,10 +92,10 @@ use_file(struct statusfile *f, int fd, const struct options *o,
 	f->path = realpath(o->status_path, NULL);
 	if (f->path == NULL)
 		return error_set(e, errno, NULL, "--status: can't find %s", o->status_path);
-	if (stat(f->path, &named) != 0 || !same(&named, &st))
+	if (stat(f->path, &named) != 0 || !chain_same(&named, &st))
 		return error_set(e, 0, "name a file in a directory that nobody else may write",
 		    "--status: %s is being replaced", o->status_path);
-	if (check_file(f, o, requests, n, &st, e) != 0)
+	if (ownfile_check(f->option, f->path, o->allow_hard_links, requests, n, &st, e) != 0)
 		return -1;
 	if (ftruncate(fd, 0) != 0)
 		return error_set(e, errno, NULL, "--status: can't empty %s", o->status_path);
@@ -219,7 +114,8 @@ use_path(struct statusfile *f, const struct options *o, const struct guard_reque
 	if (stat(o->status_path, &st) == 0 && S_ISFIFO(st.st_mode))
 		return refuse_fifo(f, o->status_path, e);
 	/* Whatever the umask says, the owner has to be able to put the file back. */
-	result = sink_open(&sink, o->status_path, (0666 & ~mask) | 0600, f->option, e);
+	result = sink_open(
+	    &sink, o->status_path, O_WRONLY, (0666 & ~mask) | 0600, f->option, e);
 	if (result == 0 && use_file(f, sink.fd, o, requests, n, e) != 0) {
 		/* Nothing is left of a file that is not to be there. */
 		if (f->path != NULL && fstat(sink.fd, &st) == 0 && st.st_size == 0)

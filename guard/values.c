@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include <bsd/stdlib.h>
 
@@ -233,6 +234,27 @@ value_status_fd(struct options *o, const char *value, struct error *e)
 		return 0;
 	return error_set(e, 0, "give the number of one that is open for writing, from 1",
 	    "--status-fd %s is no such descriptor", value);
+}
+
+/* "fd:N", or a path; a file of that name is "./fd:N". */
+int
+value_audit(struct options *o, const char *value, struct error *e)
+{
+	if (strncmp(value, "fd:", 3) != 0) {
+		o->audit_path = value;
+		return check_not_empty("--audit", "FILE", value, e);
+	}
+	if (parse_number(value + 3, STDERR_FILENO + 1, INT_MAX, &o->audit_fd) == 0)
+		return 0;
+	return error_set(e, 0, "give the number of one that is open for writing, from 3",
+	    "--audit %s is no such descriptor", value);
+}
+
+int
+value_audit_otlp(struct options *o, const char *value, struct error *e)
+{
+	o->audit_otlp = value;
+	return check_not_empty("--audit-otlp", "FILE", value, e);
 }
 
 /* What only the launcher can know, no exit status of a leg may claim. */

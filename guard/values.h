@@ -37,5 +37,7 @@ value_function value_on_tamper;
 value_function value_on_survivors;
 value_function value_status_path;
 value_function value_status_fd;
+value_function value_audit;
+value_function value_audit_otlp;
 
 #endif
