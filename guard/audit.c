@@ -33,8 +33,8 @@ put_hash(char *at, const char *name, const char *hash)
 }
 
 char *
-audit_render(const char *run, uint64_t seq, const char *prev, const char *file_prev,
-    const char *event)
+audit_render(
+    const char *run, uint64_t seq, const char *prev, const char *file_prev, const char *event)
 {
 	enum { HEADER = 96 + AUDIT_RUN + 2 * DIGEST_TEXT };
 	char *line = malloc(HEADER + strlen(event) + 2), *at = line;
@@ -219,10 +219,14 @@ audit_commit(struct audit *a)
 }
 
 void
-audit_discard(struct audit *a)
+audit_discard(struct audit *a, size_t n)
 {
 	struct audit_prepared *p = &a->prepared;
 
+	while (a->n_events > n)
+		free(a->events[--a->n_events]);
+	if (p->list == NULL)
+		return;
 	memcpy(a->prev, p->prev, sizeof a->prev);
 	a->seq = p->seq;
 	a->follows = p->follows;
@@ -242,7 +246,7 @@ is_there(const struct audit *a, const struct audit_piece *piece, const char *byt
 
 	return now != NULL &&
 	       content_read(a->journal.fd, now, piece->size, piece->offset) ==
-		   (ssize_t)piece->size &&
+	           (ssize_t)piece->size &&
 	       memcmp(now, bytes, piece->size) == 0;
 }
 

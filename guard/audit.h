@@ -46,7 +46,7 @@ struct audit {
 	char prev[DIGEST_TEXT]; /* of the line before it; empty before the first */
 	char **events;          /* that are not in the file yet; owned */
 	size_t n_events;
-	bool follows;           /* with the lock: the last line of the file is the run's */
+	bool follows; /* with the lock: the last line of the file is the run's */
 	struct audit_prepared prepared;
 	char *written; /* all that was appended, to be compared at the end; owned, pieces below */
 	struct audit_piece *pieces;
@@ -63,8 +63,8 @@ int audit_begin(struct audit *a, struct error *e);
  * Pure: the line of an event, an object as jansson dumps it, malloc'd, with a newline. prev and file_prev may be NULL. NULL
  * without memory.
  */
-char *audit_render(const char *run, uint64_t seq, const char *prev, const char *file_prev,
-    const char *event);
+char *audit_render(
+    const char *run, uint64_t seq, const char *prev, const char *file_prev, const char *event);
 
 /* Add an event, an object's text, malloc'd, which becomes the record's; to be written at the next chance. */
 int audit_add(struct audit *a, char *event);
@@ -77,11 +77,12 @@ int audit_write(struct audit *a, int64_t until, bool keep);
 
 /*
  * With the lock kept and nothing left to be written: make the lines of what is added next, but don't write them. Then the hash
- * of the last of them is known: head gets it. audit_commit() writes them, audit_discard() forgets them.
+ * of the last of them is known: head gets it. audit_commit() writes them; audit_discard() forgets them, and of events that could
+ * not be prepared all but the first n.
  */
 int audit_prepare(struct audit *a, char head[DIGEST_TEXT]);
 int audit_commit(struct audit *a);
-void audit_discard(struct audit *a);
+void audit_discard(struct audit *a, size_t n);
 
 /* Give back a lock that was kept. */
 void audit_release(struct audit *a);

@@ -190,20 +190,46 @@ decoy_index(const struct view_decoys *d, const char *path)
 	return i;
 }
 
+size_t
+carry_index(const struct plan *p, const struct snapshot *s, enum import_kind kind)
+{
+	size_t request = request_of(p, kind);
+
+	return request != PLAN_NO_OUTPUT ? snapshot_index(s, request) : SIZE_MAX;
+}
+
+/* NULL with *why as read_copy() has it. */
+static char *
+read_kind(const struct plan *p, const struct snapshot *s, const struct outcome *out,
+    enum import_kind kind, size_t *size, const char **why)
+{
+	size_t decoy = decoy_index(&p->view.decoys, snapshot_path(s, carry_index(p, s, kind)));
+	char name[DECOY_NAME];
+
+	*why = "there is no copy of the file";
+	if (decoy == p->view.decoys.files.count)
+		return NULL;
+	return read_copy(out->decoys, decoy_name(&p->view.decoys, decoy, name), size, why);
+}
+
+char *
+carry_read(const struct plan *p, const struct snapshot *s, const struct outcome *out,
+    enum import_kind kind, size_t *size)
+{
+	const char *why;
+
+	return read_kind(p, s, out, kind, size, &why);
+}
+
 static int
 take_kind(const struct plan *p, const struct snapshot *s, enum import_kind kind,
     struct outcome *out, struct error *e)
 {
 	const struct options *o = p->options;
-	size_t index = snapshot_index(s, request_of(p, kind)), size = 0;
-	size_t before, decoy = decoy_index(&p->view.decoys, snapshot_path(s, index));
-	AUTO_FREE char *bytes = NULL;
-	char name[DECOY_NAME];
-	const char *why = "there is no copy of the file";
+	size_t before, index = carry_index(p, s, kind), size = 0;
+	const char *why;
+	AUTO_FREE char *bytes = read_kind(p, s, out, kind, &size, &why);
 
-	if (decoy < p->view.decoys.files.count)
-		bytes =
-		    read_copy(out->decoys, decoy_name(&p->view.decoys, decoy, name), &size, &why);
 	if (bytes == NULL && why == NULL)
 		return error_set(e, errno, NULL, "can't read what the leg has set");
 	/* A larger one is dropped whole by the runner, what is not the leg's with it. */

@@ -33,6 +33,13 @@ int carry_take(
 int carry_outputs(const struct options *o, const struct importing *all, struct output **list,
     size_t *n, struct error *e);
 
+/* The file of the snapshot that the step has for that kind, or SIZE_MAX. */
+size_t carry_index(const struct plan *p, const struct snapshot *s, enum import_kind kind);
+
+/* The leg's copy of it; malloc'd. NULL if there is none that can be read. */
+char *carry_read(const struct plan *p, const struct snapshot *s, const struct outcome *out,
+    enum import_kind kind, size_t *size);
+
 /* Append what is carried over to the other files. */
 int carry_append(
     const struct plan *p, struct snapshot *s, const struct importing *all, struct error *e);

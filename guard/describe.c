@@ -160,6 +160,22 @@ describe_closed(FILE *out, const struct plan *p, const struct private_temp *t)
 		    out, "private    TMPDIR, in %s\n", error_visible(text, sizeof text, t->base));
 }
 
+static void
+describe_audit(FILE *out, const struct options *o)
+{
+	const char *held = o->isolation == ISOLATION_NONE ? ", which the leg can write" : "";
+	char text[WORD];
+
+	if (o->audit_path != NULL)
+		fprintf(out, "audit      %s%s\n", error_visible(text, sizeof text, o->audit_path),
+		    held);
+	if (o->audit_fd >= 0)
+		fprintf(out, "audit      descriptor %d%s\n", o->audit_fd, held);
+	if (o->audit_otlp != NULL)
+		fprintf(out, "audit      %s, as OTLP%s\n",
+		    error_visible(text, sizeof text, o->audit_otlp), held);
+}
+
 char *
 describe_plan(
     const struct plan *p, const struct snapshot *s, const struct private_temp *t, struct error *e)
@@ -189,13 +205,15 @@ describe_plan(
 		    o->imports[i].name != NULL
 			? error_visible(word, sizeof word, o->imports[i].name)
 			: "");
+	describe_audit(out, o);
 	fprintf(out, "output     workflow commands %s\n",
 	    p->neutralizes ? "are made inert" : "pass as they are");
 	for (size_t i = 0; i < o->n_outputs; i++)
 		fprintf(
 		    out, "publish    %s\n", error_visible(word, sizeof word, o->outputs[i].name));
 	if (p->output_request != PLAN_NO_OUTPUT && !o->no_outputs)
-		fprintf(out, "publish    exit-code, tampered, reaped, lane-class\n");
+		fprintf(out, "publish    exit-code, tampered, reaped, %slane-class\n",
+		    o->audit_path != NULL || o->audit_fd >= 0 ? "audit-head, " : "");
 	fprintf(out, "run       ");
 	for (char **arg = o->command; arg != NULL && *arg != NULL; arg++)
 		fprintf(out, " %s", error_visible(word, sizeof word, *arg));

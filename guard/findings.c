@@ -29,6 +29,15 @@ findings_add(
 	return 0;
 }
 
+void
+findings_attach(struct findings *f, struct found *found)
+{
+	if (f->count == 0)
+		return;
+	f->list[f->count - 1].found = *found;
+	*found = (struct found){.known = false};
+}
+
 bool
 findings_unrestored(const struct findings *f)
 {
@@ -62,6 +71,7 @@ findings_free(struct findings *f)
 	for (size_t i = 0; i < f->count; i++) {
 		free(f->list[i].path);
 		free(f->list[i].detail);
+		found_free(&f->list[i].found);
 	}
 	free(f->list);
 	*f = (struct findings){0};

@@ -7,6 +7,8 @@
 #ifndef GUARD_FINDINGS_H
 #define GUARD_FINDINGS_H
 
+#include "guard/fingerprint.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -25,8 +27,9 @@ enum finding_kind {
 struct finding {
 	enum finding_kind kind;
 	bool restored;
-	char *path;   /* the path concerned; owned; raw bytes */
-	char *detail; /* a few words for people, or NULL; owned; raw bytes */
+	char *path;         /* the path concerned; owned; raw bytes */
+	char *detail;       /* a few words for people, or NULL; owned; raw bytes */
+	struct found found; /* what was there, if that is known */
 };
 
 struct findings {
@@ -37,6 +40,9 @@ struct findings {
 /* Add one. path and detail (may be NULL) are copied. Returns -1 with errno ENOMEM. */
 int findings_add(struct findings *f, enum finding_kind kind, bool restored, const char *path,
     const char *detail);
+
+/* Give the last one what was found there, which becomes its own. */
+void findings_attach(struct findings *f, struct found *found);
 
 /* True if one of them could not be put back. */
 bool findings_unrestored(const struct findings *f);

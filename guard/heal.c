@@ -97,7 +97,8 @@ put_back(struct content *c, unsigned char *buffer, struct difference *d)
 }
 
 enum heal
-heal_bytes(struct content *c, enum finding_kind *kind, char detail[HEAL_DETAIL])
+heal_bytes(
+    struct content *c, enum finding_kind *kind, char detail[HEAL_DETAIL], struct found *found)
 {
 	AUTO_FREE unsigned char *buffer = malloc(c->size < BLOCK ? c->size + 1 : BLOCK);
 	struct difference d;
@@ -111,6 +112,8 @@ heal_bytes(struct content *c, enum finding_kind *kind, char detail[HEAL_DETAIL])
 		return HEAL_SAME;
 	*kind = kind_of(&d);
 	snprintf(detail, HEAL_DETAIL, "%zu bytes became %lld", c->size, (long long)now.st_size);
+	if (found != NULL)
+		found_read(found, c->fd);
 	/* What fails once, for lack of memory perhaps, need not fail again. */
 	if (put_back(c, buffer, &d) != 0 && put_back(c, buffer, &d) != 0)
 		return HEAL_FAILED;

@@ -20,8 +20,12 @@ enum heal {
 	HEAL_FAILED, /* errno says why */
 };
 
-/* On a difference *kind and detail say what it was. */
-enum heal heal_bytes(struct content *c, enum finding_kind *kind, char detail[HEAL_DETAIL]);
+/*
+ * On a difference *kind and detail say what it was, and *found, unless NULL, what was there; that is to be given back with
+ * found_free().
+ */
+enum heal heal_bytes(
+    struct content *c, enum finding_kind *kind, char detail[HEAL_DETAIL], struct found *found);
 enum heal heal_metadata(const struct content *c, char detail[HEAL_DETAIL]);
 
 /*

@@ -22,6 +22,7 @@ struct held_file {
 	bool own_step; /* a neighbour that belongs to the same step as a guarded file */
 	bool kept;     /* by guard/keep.h */
 	bool shared;   /* if so: it may be somebody else's */
+	bool log;      /* if so: others append to it */
 };
 
 /* What is kept without a copy, see guard/keep.h. */
@@ -64,6 +65,7 @@ struct snapshot {
 	struct timespec taken; /* by the coarse clock, which inode times follow */
 	struct rights leg;     /* the leg's, if they are not the launcher's */
 	struct timespec since; /* likewise: when the files were all held, shortly before the leg */
+	bool keeps_found; /* what is found changed is kept as it was found */
 	pid_t taker;           /* children that have a copy must not give back what is reserved */
 };
 

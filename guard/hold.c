@@ -82,7 +82,7 @@ snapshot_hold(struct snapshot *s, size_t skip)
 	for (size_t i = 0; i < s->file_count; i++) {
 		const struct held_file *file = &s->files[i];
 
-		if (i == skip || (file->neighbour && !file->own_step))
+		if (i == skip || file->log || (file->neighbour && !file->own_step))
 			continue;
 		errno = 0;
 		if (lease(file->content))

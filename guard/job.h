@@ -10,6 +10,7 @@
 #include "guard/outcome.h"
 #include "guard/plan.h"
 #include "guard/privatetemp.h"
+#include "guard/record.h"
 #include "guard/rights.h"
 #include "guard/snapshot.h"
 #include "guard/startup.h"
@@ -20,6 +21,10 @@
 #include <stddef.h>
 
 struct job {
+	char *const *env; /* the launcher's */
+	struct record record;
+	bool recorded; /* the run has begun in it */
+	int64_t began_us; /* CLOCK_MONOTONIC */
 	const struct options *options;
 	const struct startup *startup;
 	struct statusfile status;

@@ -85,8 +85,8 @@ use_path(struct journal *j, const char *path, const struct guard_request *reques
 
 /* Anew: the lock belongs to the open file, which others may share, and this has to be able to read as well. */
 static int
-use_descriptor(struct journal *j, int fd, const struct guard_request *requests, size_t n,
-    struct error *e)
+use_descriptor(
+    struct journal *j, int fd, const struct guard_request *requests, size_t n, struct error *e)
 {
 	char name[PATH_MAX], link[32];
 	int flags = fcntl(fd, F_GETFL);
@@ -223,6 +223,26 @@ journal_is_in_place(const struct journal *j)
 	struct stat st;
 
 	return lstat(j->path, &st) == 0 && chain_same(&st, &j->st);
+}
+
+int
+journal_reopen(struct journal *j)
+{
+	struct error e = {0};
+	struct sink sink;
+	struct stat st;
+	int result = -1;
+
+	if (sink_open(&sink, j->path, O_RDWR | O_APPEND | O_NOFOLLOW, 0600, j->option, &e) == 0 &&
+	    !sink.made && fstat(sink.fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1) {
+		(void)fcntl(sink.fd, F_SETFL, O_APPEND);
+		fd_drop(&j->fd);
+		j->fd = fd_take(&sink.fd);
+		j->st = st;
+		result = 0;
+	}
+	sink_close(&sink);
+	return result;
 }
 
 void

@@ -26,7 +26,7 @@ struct journal {
 	struct stat st;
 	bool locked;
 	bool ended; /* while it is locked: its last line is known to be ended */
-	off_t end; /* while it is locked: its size. Else where our last line ended, 0 before one */
+	off_t end;  /* while it is locked: its size. Else where our last line ended, 0 before one */
 };
 
 #define JOURNAL_NONE ((struct journal){.fd = -1})
@@ -58,6 +58,10 @@ int journal_last(const struct journal *j, char text[DIGEST_TEXT]);
 
 /* Have room for `size` more bytes, even if the disk is filled meanwhile. Not on all file systems. */
 void journal_reserve(const struct journal *j, size_t size);
+
+/* Open what the name leads to now, with all of what was there; it was made anew in place of what has no name any more. -1 with
+ * errno. */
+int journal_reopen(struct journal *j);
 
 /* True if the name still leads to it. */
 bool journal_is_in_place(const struct journal *j);

@@ -110,6 +110,26 @@ keep_directory(struct snapshot *s, const char *path, enum keep keep, struct erro
 	    s, (struct held_tree){.node = node, .path = path, .st = node->st, .keep = keep}, e);
 }
 
+/* Its directories, and the file if the leg could have removed it. */
+static int
+keep_log(struct snapshot *s, const char *path, const struct stat *st, struct error *e)
+{
+	uid_t leg = s->leg.other ? s->leg.uid : geteuid();
+	struct chain_node *node = walk(s, path, e);
+	ssize_t index;
+
+	if (node == NULL)
+		return errno == ENOENT ? 0 : -1;
+	if ((leg != 0 && st->st_uid != leg) || !chain_same(&node->st, st))
+		return 0;
+	index = held_add(s, node, false, RECORD_NO_BYTES);
+	if (index < 0)
+		return errno == ENOMEM ? error_set(e, errno, NULL, "can't keep %s", path) : 0;
+	s->files[index].kept = s->files[index].log = true;
+	s->files[index].content->writable = true;
+	return 0;
+}
+
 static int
 keep_file(struct snapshot *s, const char *path, const struct stat *st, bool shared, struct error *e)
 {
@@ -146,6 +166,8 @@ snapshot_keep(
 	case KEEP_FILE:
 	case KEEP_SHARED:
 		return keep_file(s, path, st, keep == KEEP_SHARED, e);
+	case KEEP_LOG:
+		return keep_log(s, path, st, e);
 	case KEEP_LOOSE:
 		return keep_loose(s, path, st, e);
 	case KEEP_TREE:

@@ -6,6 +6,8 @@
  *
  * - A KEEP_FILE is held and put back as a guarded file is: by inode, bytes, metadata, and with a lease. A KEEP_SHARED
  *   one likewise, until its lease is broken by somebody who can't be the leg: then it is his.
+ * - Of a KEEP_LOG file, which others append to, the launcher among them, name and metadata are put back; it has no lease, and
+ *   what is in it is for the launcher to check.
  * - Of a KEEP_TREE or KEEP_NAMES the name is put back. A tree is too large to be copied, so it is only seen whether
  *   anything in a KEEP_TREE was changed. Whoever changes an inode sets its ctime, and nobody can set that back; moving
  *   a directory sets its own and that of the one it is in. If no directory on the way to the tree has both set, then
@@ -20,7 +22,7 @@
 #include "guard/leftovers.h"
 #include "guard/snapshot.h"
 
-enum keep { KEEP_FILE, KEEP_SHARED, KEEP_TREE, KEEP_NAMES, KEEP_LOOSE };
+enum keep { KEEP_FILE, KEEP_SHARED, KEEP_LOG, KEEP_TREE, KEEP_NAMES, KEEP_LOOSE };
 
 /*
  * Keep path, which is canonical and was seen to be st, from now to snapshot_restore(): after snapshot_reserve(),

@@ -59,6 +59,20 @@ finish_run(const struct options *o, const struct outcome *out)
 	return out->exit_status;
 }
 
+/* The refusal, and the end of a record that had begun. */
+static int
+refuse_run(const struct outcome *out, const struct error *why)
+{
+	struct error e = {0};
+	AUTO_FREE char *notes = notes_render_refused(out, &e);
+	int status = complain(why);
+
+	if (notes != NULL)
+		(void)bounded_write_all(
+		    STDERR_FILENO, notes, strlen(notes), outcome_write_until(out));
+	return status;
+}
+
 static int
 run_command(int argc, char **argv, char **env, const struct startup *startup)
 {
@@ -75,7 +89,7 @@ run_command(int argc, char **argv, char **env, const struct startup *startup)
 	else if (o.version)
 		status = print("legguard " LEGGUARD_VERSION "\n");
 	else if (run(&o, startup, env, &out, &text, &e) != 0)
-		status = complain(&e);
+		status = refuse_run(&out, &e);
 	else if (o.dry_run)
 		status = print(text);
 	else

@@ -173,6 +173,8 @@ note_neutralized(FILE *out, const struct outcome *o)
 	const char *before = ": ";
 	uint64_t total = 0;
 
+	if (!o->neutralizes)
+		return;
 	for (size_t i = 0; neutralize_name(i) != NULL; i++)
 		total += o->neutralizer[0].count[i] + o->neutralizer[1].count[i];
 	if (total == 0)
@@ -188,6 +190,20 @@ note_neutralized(FILE *out, const struct outcome *o)
 		before = ", ";
 	}
 	putc('\n', out);
+}
+
+/* With --quiet as well: an anchor of the record in the step's log is what it is asked for. */
+static void
+note_audit(FILE *out, const struct outcome_audit *a)
+{
+	AUTO_FREE char *path = a->path != NULL ? text_visible(a->path) : NULL;
+	char text[LINE];
+
+	if (a->why.what[0] != '\0')
+		fprintf(out, "legguard: the audit record is not whole: %s\n",
+		    error_line(text, sizeof text, &a->why));
+	if (a->head[0] != '\0')
+		fprintf(out, "legguard: audit-head %s (%s)\n", a->head, path != NULL ? path : "?");
 }
 
 /* What --quiet leaves out as well as what it does not, in the order in which it happened. */
@@ -230,6 +246,7 @@ note_all(FILE *out, const struct outcome *o, bool quiet)
 		fprintf(out, "legguard: this may be why it failed: %s\n", o->hint);
 	if (o->error.what[0] != '\0')
 		fprintf(out, ERROR "legguard: %s\n", error_line(text, sizeof text, &o->error));
+	note_audit(out, &o->audit);
 }
 
 /* After the launcher's death: that is what there is to say, and what was put back. */
@@ -286,6 +303,13 @@ is_within_a_line(const struct outcome *o)
 	return t->used > 0 && t->bytes[t->used - 1] != '\n';
 }
 
+static void
+note_only_audit(FILE *out, const struct outcome *o, bool quiet)
+{
+	(void)quiet;
+	note_audit(out, &o->audit);
+}
+
 static char *
 render(void (*note)(FILE *, const struct outcome *, bool), const struct outcome *o, bool quiet,
     struct error *e)
@@ -312,6 +336,12 @@ char *
 notes_render(const struct outcome *o, bool quiet, struct error *e)
 {
 	return render(note_all, o, quiet, e);
+}
+
+char *
+notes_render_refused(const struct outcome *o, struct error *e)
+{
+	return render(note_only_audit, o, false, e);
 }
 
 char *

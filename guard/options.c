@@ -342,8 +342,10 @@ options_parse(struct options *o, int argc, char **argv, struct error *e)
 {
 	struct reading r = {.o = o, .next = argv + 1};
 
-	*o = (struct options){
-	    .isolation = ISOLATION_NAMESPACE, .limits = limits_default, .status_fd = -1, .audit_fd = -1};
+	*o = (struct options){.isolation = ISOLATION_NAMESPACE,
+	    .limits = limits_default,
+	    .status_fd = -1,
+	    .audit_fd = -1};
 	o->command = argv + argc;
 	if (read_options(&r, e) != 0)
 		return -1;

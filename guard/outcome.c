@@ -42,6 +42,7 @@ outcome_free(struct outcome *o)
 		tail_free(&o->output[i]);
 	free(o->brought_out.where);
 	free(o->brought_out.first);
+	free(o->audit.path);
 	free(o->survivors);
 	o->survivors = NULL;
 	o->n_survivors = 0;

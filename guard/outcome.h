@@ -5,6 +5,7 @@
 #include "bindmount/error.h"
 #include "guard/bringout.h"
 #include "guard/classify.h"
+#include "guard/digest.h"
 #include "guard/findings.h"
 #include "guard/import.h"
 #include "guard/lane.h"
@@ -18,6 +19,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 /* A process of the leg that was alive after the leg's main process had ended. */
@@ -38,12 +40,22 @@ enum proof {
 /* How the leg sees the file system. */
 enum outcome_view { VIEW_NONE, VIEW_DEFAULT, VIEW_PIN, VIEW_STRICT };
 
+/* What became of the record that was asked for. */
+struct outcome_audit {
+	bool asked;
+	char *path; /* of --audit, else of --audit-otlp; owned */
+	char head[DIGEST_TEXT]; /* of the run's last line, or empty */
+	struct error why; /* why something is missing in it, or empty */
+};
+
 struct outcome {
 	bool guard_origin; /* exit_status is the guard's word, not the leg's */
 	int exit_status;
 	enum lane lane;
 	bool leg_ended;    /* wait_status is valid */
 	int wait_status;   /* as of waitpid(2) */
+	struct rusage usage; /* of the leg's main process, if that is valid */
+	uint64_t bytes[2];   /* that the leg wrote to stdout and stderr (both, if they are one) */
 	int exec_errno;    /* why the leg's command could not be executed, or 0 */
 	int cancel_signal; /* SIGINT, SIGTERM or SIGHUP that the launcher got, SIGPIPE when its own
 	                      output could not be written any more, or 0 */
@@ -82,8 +94,10 @@ struct outcome {
 	bool one_stream;            /* stdout and stderr are one file */
 	bool annotates; /* the runner reads stderr: what matters is told it by workflow commands */
 	int64_t duration_ms; /* from the leg's start to its end and that of all it left */
+	bool counts_commands; /* or they pass, and are counted for the record */
 	bool neutralizes;    /* asked for: workflow commands in the leg's output are made inert */
 	struct neutralizer neutralizer[2]; /* of stdout and stderr; their counts */
+	struct outcome_audit audit;
 	const char *hint;                  /* why the leg may have failed, or NULL; constant */
 	const struct protected
 	    *protected; /* not owned, as the next: NULL but while the run's plan is there */

@@ -24,7 +24,7 @@ int outputs_check_name(const char *name, const char *what, struct error *e);
 struct outputs_facts {
 	int exit_code;
 	bool tampered;
-	bool reaped; /* it is proven that nothing the leg started is alive */
+	bool reaped;            /* it is proven that nothing the leg started is alive */
 	const char *audit_head; /* 64 hex digits, or NULL: then there is no such entry */
 	enum lane lane;
 };

@@ -89,8 +89,8 @@ check_standard_descriptors(const char *option, const struct stat *st, struct err
 
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fstat(fd, &other) == 0 && chain_same(&other, st))
-			return error_set(e, 0, elsewhere, "%s: descriptor %d is open on that file",
-			    option, fd);
+			return error_set(
+			    e, 0, elsewhere, "%s: descriptor %d is open on that file", option, fd);
 	return 0;
 }
 

@@ -172,15 +172,17 @@ enum reaped { REAPED_OTHERS, REAPED_LEG, REAPED_LAST, REAPED_UNKNOWN };
  * the kernel does not say it, so that the leg's end could be waited for for ever.
  */
 static enum reaped
-reap(const struct state *s, int *wait_status)
+reap(const struct state *s, int *wait_status, struct rusage *usage)
 {
 	bool ended = false;
+	struct rusage used;
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0 || (pid < 0 && errno == EINTR))
+	while ((pid = wait4(-1, &status, WNOHANG, &used)) > 0 || (pid < 0 && errno == EINTR))
 		if (pid == s->leg) {
 			*wait_status = status;
+			*usage = used;
 			ended = true;
 		}
 	if (!ended)
@@ -193,10 +195,10 @@ reap(const struct state *s, int *wait_status)
  * list or to kill.
  */
 static _Noreturn void
-finish(const struct state *s, int wait_status, bool alone)
+finish(const struct state *s, int wait_status, const struct rusage *usage, bool alone)
 {
 	struct reaper_message m = {
-	    .kind = REAPER_ENDED, .wait_status = wait_status, .all_dead = alone};
+	    .kind = REAPER_ENDED, .usage = *usage, .wait_status = wait_status, .all_dead = alone};
 
 	if (!alone && s->plan.pid_namespace)
 		list_namespace(s, &m);
@@ -291,6 +293,7 @@ reaper_main(struct state *s)
 {
 	struct signalfd_siginfo info;
 	enum reaped reaped;
+	struct rusage usage = {0};
 	int wait_status = 0;
 
 	prctl(PR_SET_NAME, "leg-reaper");
@@ -310,11 +313,11 @@ reaper_main(struct state *s)
 		/* Several ends may be one signal: empty the descriptor, then ask for all. */
 		while (read(s->mine.signals, &info, sizeof info) > 0)
 			continue;
-		reaped = reap(s, &wait_status);
+		reaped = reap(s, &wait_status, &usage);
 		if (reaped == REAPED_UNKNOWN)
 			abandon(s);
 		if (reaped != REAPED_OTHERS)
-			finish(s, wait_status, reaped == REAPED_LAST);
+			finish(s, wait_status, &usage, reaped == REAPED_LAST);
 	}
 }
 

@@ -19,6 +19,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 enum { REAPER_SURVIVORS_MAX = 64 }; /* that many are described; all are counted and killed */
@@ -34,6 +35,7 @@ enum reaper_message_kind {
 struct reaper_message {
 	enum reaper_message_kind kind;
 	struct leg_failure failure;
+	struct rusage usage; /* of the leg's main process and what it has waited for */
 	int wait_status; /* of the leg's main process, as in waitpid(2) */
 	bool all_dead;   /* subreaper only: every descendant has been waited for */
 	size_t survivors_total;

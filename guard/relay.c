@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -190,9 +191,12 @@ make_room(struct relay *r)
 	if (r->held == NULL)
 		r->held = malloc(
 		    r->neutralizer != NULL ? NEUTRALIZE_ROOM(RELAY_PIPE_BYTES) : r->held_room);
-	if (r->neutralizer != NULL && r->raw == NULL)
-		r->raw = malloc(RELAY_PIPE_BYTES);
-	return r->held == NULL || (r->neutralizer != NULL && r->raw == NULL) ? -1 : 0;
+	if ((r->neutralizer != NULL || r->counter != NULL) && r->raw == NULL)
+		r->raw = malloc(
+		    r->counter != NULL ? NEUTRALIZE_ROOM(RELAY_PIPE_BYTES) : RELAY_PIPE_BYTES);
+	return r->held == NULL || ((r->neutralizer != NULL || r->counter != NULL) && r->raw == NULL)
+	           ? -1
+	           : 0;
 }
 
 /* Read a little into what is held. Returns like read(2). */
@@ -208,8 +212,11 @@ take(struct relay *r, size_t limit)
 		errno = EAGAIN;
 	if (n <= 0)
 		return n;
+	r->bytes += (uint64_t)n;
 	if (r->tail != NULL)
 		tail_add(r->tail, into, (size_t)n);
+	if (r->counter != NULL)
+		(void)neutralize(r->counter, into, (size_t)n, r->raw);
 	r->held_size = r->neutralizer != NULL ? neutralize(r->neutralizer, into, (size_t)n, r->held)
 	                                      : (size_t)n;
 	return n;
@@ -224,6 +231,10 @@ finish(struct relay *r)
 		if (make_room(r) != 0)
 			return -1;
 		r->held_size = neutralize_end(r->neutralizer, r->held);
+	}
+	if (r->counter != NULL && !r->finished && r->raw != NULL) {
+		r->finished = true;
+		(void)neutralize_end(r->counter, r->raw);
 	}
 	return write_held(r);
 }
@@ -244,7 +255,7 @@ copy(struct relay *r, size_t limit)
 
 /* splice(2), and the tail knows what passes. */
 static ssize_t
-splice_on(const struct relay *r, size_t limit)
+splice_on(struct relay *r, size_t limit)
 {
 	size_t unseen = r->tail != NULL ? tail_unseen(r->tail, r->from, limit) : 0;
 	size_t peeked = r->tail != NULL && unseen == 0 ? tail_peek(r->tail, r->from, limit) : 0;
@@ -253,6 +264,8 @@ splice_on(const struct relay *r, size_t limit)
 	if (unseen > 0 || peeked > 0)
 		limit = unseen + peeked;
 	n = splice(r->from, NULL, r->to, NULL, limit, SPLICE_F_NONBLOCK);
+	if (n > 0)
+		r->bytes += (uint64_t)n;
 	if (peeked > 0)
 		tail_moved(r->tail, peeked, n > 0 ? (size_t)n : 0);
 	return n;
@@ -261,7 +274,7 @@ splice_on(const struct relay *r, size_t limit)
 static ssize_t
 move(struct relay *r, size_t limit)
 {
-	if (r->splices && r->neutralizer == NULL) {
+	if (r->splices && r->neutralizer == NULL && r->counter == NULL) {
 		ssize_t n = splice_on(r, limit);
 
 		if (n >= 0 || errno == EAGAIN || errno == EINTR || errno == EPIPE)
@@ -293,8 +306,10 @@ drop(struct relay *r)
 		fd_drop(&r->stage[0]);
 		fd_drop(&r->stage[1]);
 	}
-	for (int i = 0; i < ROUNDS && n > 0; i++)
+	for (int i = 0; i < ROUNDS && n > 0; i++) {
 		n = read(r->from, buffer, sizeof buffer);
+		r->bytes += n > 0 ? (uint64_t)n : 0;
+	}
 	if (n != 0)
 		return RELAY_AGAIN;
 	if (!r->cut)
@@ -349,6 +364,7 @@ read_on(struct relay *r, uint64_t *left)
 			return end(r);
 		if (n < 0)
 			return RELAY_AGAIN;
+		r->bytes += (uint64_t)n;
 		classify_feed(r->classifier, buffer, (size_t)n);
 		*left -= (uint64_t)n;
 	}
@@ -389,6 +405,16 @@ relay_mend(struct relay *r, int64_t until)
 	if (r->cut)
 		(void)bounded_write_all(r->to, "\n", 1, until);
 	r->cut = false;
+}
+
+uint64_t
+relay_bytes(const struct relay *r)
+{
+	int waiting = 0;
+
+	if (r->from < 0 || ioctl(r->from, FIONREAD, &waiting) != 0)
+		waiting = 0;
+	return r->bytes + (uint64_t)waiting;
 }
 
 void

@@ -35,10 +35,12 @@ struct relay {
 	size_t held_at, held_size, held_room;
 	struct tail *tail; /* gets the end of what passes, unless NULL; the caller's */
 	struct neutralizer
-	    *neutralizer; /* what passes goes through it, unless NULL; the caller's */
+	    *neutralizer;            /* what passes goes through it, unless NULL; the caller's */
+	struct neutralizer *counter; /* instead of that: counts what would be made inert */
+	uint64_t bytes;              /* read from the leg */
 	struct classifier
 	    *classifier; /* reads it all, and nothing is passed on; unless NULL; the caller's */
-	char *raw;       /* what goes into it; owned */
+	char *raw;       /* what goes into the neutralizer, or what the counter makes; owned */
 	bool finished;   /* it has been told of the end */
 	int failures;    /* of reading from the leg */
 	bool cut;        /* some of what it made was dropped: see relay_mend() */
@@ -77,6 +79,9 @@ enum relay_result relay_pump(struct relay *r, uint64_t *left);
  * (bounded.h), so that what others write there does not continue it.
  */
 void relay_mend(struct relay *r, int64_t until);
+
+/* How many bytes the leg has written: those that were read, and those that wait to be. */
+uint64_t relay_bytes(const struct relay *r);
 
 void relay_close(struct relay *r);
 

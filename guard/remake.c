@@ -147,14 +147,18 @@ copy_bytes(int from, int to, size_t size)
 }
 
 static int
-fill(const struct snapshot *s, const struct content *c, int fd)
+fill(const struct snapshot *s, const struct content *c, bool log, int fd)
 {
 	bool has_bytes = c->copied && s->taker == getpid();
 	size_t size = c->copied ? c->size : (size_t)c->st.st_size;
+	struct stat now;
 	struct content copy = *c;
 	char detail[HEAL_DETAIL];
 
 	copy.fd = fd;
+	/* What was appended since belongs to it. */
+	if (log && fstat(c->fd, &now) == 0)
+		size = (size_t)now.st_size;
 	if ((has_bytes ? content_write(fd, c->bytes, size, 0) : copy_bytes(c->fd, fd, size)) != 0 ||
 	    ftruncate(fd, (off_t)size) != 0)
 		return -1;
@@ -204,7 +208,7 @@ remake_file(struct snapshot *s, struct held_file *file)
 
 	if (!c->remade || remake_needed(c->fd)) {
 		fd = new_file(s, file, &named);
-		if (fd < 0 || fill(s, c, fd) != 0)
+		if (fd < 0 || fill(s, c, file->log, fd) != 0)
 			return -1;
 		adopt(c, fd_take(&fd));
 	}

@@ -37,7 +37,8 @@ struct misplaced {
 	char *left; /* where that is now, if it was swapped */
 	bool remade;
 	bool same_inode;
-	int errnum; /* 0: put right */
+	int errnum;         /* 0: put right */
+	struct found found; /* if it was a file in a file's place, and that is to be known */
 };
 
 static void
@@ -256,6 +257,22 @@ restore_ancestor(struct restore *r, struct chain_node *node, bool own)
 		restore_mode(r, node);
 }
 
+/* What somebody has put in a file's place, before it is moved away. It is read with the leg's rights. */
+static void
+look_at_foreign(struct restore *r, const struct held_file *file, struct misplaced *m)
+{
+	AUTO_FD int fd = -1;
+
+	if (!r->s->keeps_found || !m->foreign || !S_ISREG(m->there.st_mode) ||
+	    rights_take(&r->s->leg) != 0)
+		return;
+	fd = openat(file->node->parent->fd, file->node->name,
+	    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd >= 0)
+		found_read(&m->found, fd);
+	rights_give_back(&r->s->leg);
+}
+
 static void
 right_file(struct restore *r, struct held_file *file, struct misplaced *m)
 {
@@ -289,8 +306,10 @@ restore_name(struct restore *r, struct held_file *file)
 		(void)chain_renew(file->node);
 		return;
 	}
+	look_at_foreign(r, file, &m);
 	right_file(r, file, &m);
 	report_name(r, m.foreign ? FINDING_REPLACED : FINDING_REMOVED, file->node, &m, quarantined);
+	findings_attach(r->f, &m.found);
 	free(m.left);
 }
 
@@ -356,14 +375,23 @@ restore_content(struct restore *r, const struct held_file *file)
 	struct content *c = file->content;
 	enum finding_kind kind;
 	char detail[HEAL_DETAIL];
+	struct found found = {.known = false};
 	enum heal healed;
 
 	/* What we may not write the leg could not have written either. */
 	if (!c->writable)
 		return;
-	healed = c->copied ? heal_bytes(c, &kind, detail) : compare_uncopied(c, &kind, detail);
-	if (healed != HEAL_SAME)
+	if (file->log) {
+		restore_metadata(r, file);
+		return;
+	}
+	healed = c->copied ? heal_bytes(c, &kind, detail, r->s->keeps_found ? &found : NULL)
+	                   : compare_uncopied(c, &kind, detail);
+	if (healed != HEAL_SAME) {
 		report(r, kind, healed == HEAL_FAILED ? errno : 0, file->node->path, detail);
+		findings_attach(r->f, &found);
+	}
+	found_free(&found);
 	restore_metadata(r, file);
 }
 
@@ -441,6 +469,12 @@ snapshot_restore(struct snapshot *s, struct findings *f, struct error *e)
 	}
 	finish_names(&r);
 	return r.failed ? -1 : 0;
+}
+
+void
+snapshot_keep_found(struct snapshot *s)
+{
+	s->keeps_found = true;
 }
 
 int

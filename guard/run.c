@@ -5,9 +5,12 @@
 #include "guard/carry.h"
 #include "guard/delegation.h"
 #include "guard/describe.h"
+#include "guard/environment.h"
+#include "guard/events.h"
 #include "guard/hide.h"
 #include "guard/job.h"
 #include "guard/outputs.h"
+#include "guard/recording.h"
 #include "guard/settle.h"
 #include "guard/spine.h"
 #include "guard/supervise.h"
@@ -16,6 +19,7 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -85,13 +89,19 @@ static int
 begin(struct job *j, char **env, struct error *e)
 {
 	const struct options *o = j->options;
+	AUTO_FREE struct guard_request *taken = NULL;
+	size_t n;
 
 	if (plan_begin(&j->plan, o, env, e) != 0)
 		return -1;
 	if (o->dry_run)
 		return 0;
-	if (statusfile_open(
-		&j->status, o, j->plan.requests, j->plan.n_requests, j->startup->umask, e) != 0)
+	if (recording_open(j, e) != 0)
+		return -1;
+	taken = recording_requests(j, &n);
+	if (taken == NULL)
+		return error_set(e, errno, NULL, "can't plan the run");
+	if (statusfile_open(&j->status, o, taken, n, j->startup->umask, e) != 0)
 		return -1;
 	if (j->status.path != NULL)
 		plan_guard_status(&j->plan, j->status.path, j->status.option);
@@ -146,6 +156,8 @@ prepare(struct job *j, char **env, struct error *e)
 		return -1;
 	if (snapshot_read_only_paths(j->snapshot, &j->plan.view.read_only, e) != 0)
 		return -1;
+	if (recording_hide(j, e) != 0)
+		return -1;
 	if (delegation_plan(&j->plan, &j->needs_cgroup, e) != 0 ||
 	    hide_check(&j->plan, j->snapshot, e) != 0 || carry_plan(&j->plan, e) != 0)
 		return -1;
@@ -158,7 +170,7 @@ prepare(struct job *j, char **env, struct error *e)
 
 /* What has to be known before the leg starts. */
 static int
-record(const struct job *j, struct error *e)
+take_snapshot(const struct job *j, struct error *e)
 {
 	if (look_for_leftovers(j, e) != 0 || snapshot_record(j->snapshot, e) != 0)
 		return -1;
@@ -201,6 +213,7 @@ sweep_up(void *arg)
 	int64_t bound = j->life.cancelled ? LIFE_CANCELLED_LAST_GRACE_MS : SWEEP_MS;
 	struct sweep_result result;
 
+	events_survivors(j);
 	if (j->sweep.procfd < 0 || mode == SWEEP_OFF)
 		return;
 	(void)sweep_run(&result, &j->sweep, mode, bound, &out->error);
@@ -211,6 +224,7 @@ sweep_up(void *arg)
 	out->sweep_failed = mode == SWEEP_KILL && !result.clean;
 	if (out->sweep_failed)
 		out->proof = PROOF_NONE;
+	events_sweep(j);
 }
 
 /* Done while the leg's namespaces are being made. */
@@ -219,14 +233,36 @@ provide(void *arg, int reaper_pidfd, struct error *e)
 {
 	struct job *j = arg;
 
-	if (record(j, e) != 0 || reserve(j, e) != 0 || open_sweep(j, e) != 0 ||
-	    protected_keep(&j->plan.protected, j->snapshot, e) != 0)
+	if (take_snapshot(j, e) != 0 || reserve(j, e) != 0 || open_sweep(j, e) != 0 ||
+	    protected_keep(&j->plan.protected, j->snapshot, e) != 0 || recording_begin(j, e) != 0)
 		return -1;
 	/* An unconfined leg may write, as it was asked for; it is put back. */
 	if (j->options->isolation != ISOLATION_NONE)
 		j->out->held = snapshot_hold(
 		    j->snapshot, j->status.path != NULL ? job_status_index(j) : SIZE_MAX);
 	return janitor_start(&j->janitor, j->snapshot, &j->cgroup, reaper_pidfd, e);
+}
+
+static void
+note_life(void *arg, enum life_event event)
+{
+	events_life(arg, event);
+}
+
+static void
+note_end(void *arg, const uint64_t bytes[2])
+{
+	events_leg_end(arg, bytes);
+}
+
+/* Commands that pass are counted for the record, where the runner acts on them. */
+static bool
+counts_commands(const struct job *j)
+{
+	const char *actions = environment_get(j->env, "GITHUB_ACTIONS");
+
+	return record_wanted(&j->record) && !j->plan.neutralizes && actions != NULL &&
+	       strcmp(actions, "true") == 0;
 }
 
 static bool
@@ -288,8 +324,12 @@ run_leg(struct job *j, struct error *e)
 	    .nofile = j->startup->nofile,
 	};
 	struct trial_result tracing;
-	const struct meanwhile meanwhile = {
-	    .work = provide, .attacked = is_attacked, .gone = sweep_up, .arg = j};
+	const struct meanwhile meanwhile = {.work = provide,
+	    .attacked = is_attacked,
+	    .gone = sweep_up,
+	    .happened = note_life,
+	    .ended = note_end,
+	    .arg = j};
 
 	if (begin_bringout(j, &leg, e) != 0)
 		return -1;
@@ -304,6 +344,7 @@ run_leg(struct job *j, struct error *e)
 	j->out->traceable = tracing.value <= 0;
 	j->out->neutralizes = j->plan.neutralizes;
 	j->out->annotates = j->plan.under_actions;
+	j->out->counts_commands = counts_commands(j);
 	j->out->keeps_output =
 	    j->options->isolation != ISOLATION_NONE && (!j->options->quiet || j->status.fd >= 0);
 	return supervise(&leg, &j->options->limits, &meanwhile, &j->life, j->out, e);
@@ -314,6 +355,9 @@ run(const struct options *o, const struct startup *startup, char **env, struct o
     char **text, struct error *e)
 {
 	struct job j = {.options = o,
+	    .env = env,
+	    .began_us = events_now_us(),
+	    .record = RECORD_NONE,
 	    .startup = startup,
 	    .status = {.fd = -1},
 	    .temp = PRIVATE_TEMP_NONE,
@@ -332,7 +376,7 @@ run(const struct options *o, const struct startup *startup, char **env, struct o
 	if (begin(&j, env, e) != 0) {
 		result = -1;
 	} else if (o->dry_run) {
-		if (prepare(&j, env, e) == 0 && record(&j, e) == 0 &&
+		if (prepare(&j, env, e) == 0 && take_snapshot(&j, e) == 0 &&
 		    (*text = describe_plan(&j.plan, j.snapshot, &j.temp, e)) != NULL)
 			result = 0;
 	} else if (prepare(&j, env, e) == 0 && make_cgroup(&j, e) == 0 && run_leg(&j, e) == 0) {
@@ -354,5 +398,6 @@ run(const struct options *o, const struct startup *startup, char **env, struct o
 	out->hidden = NULL;
 	plan_free(&j.plan);
 	statusfile_close(&j.status);
+	record_close(&j.record);
 	return result;
 }

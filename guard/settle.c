@@ -4,8 +4,10 @@
 #include "bindmount/cleanup.h"
 #include "guard/carry.h"
 #include "guard/doors.h"
+#include "guard/events.h"
 #include "guard/hints.h"
 #include "guard/outputs.h"
+#include "guard/recording.h"
 #include "guard/status.h"
 #include "guard/summary.h"
 
@@ -44,10 +46,12 @@ override_status(struct outcome *out, int status)
 
 /* Only what nobody can write to any more is looked at. */
 static void
-take_imports(const struct job *j)
+take_imports(struct job *j)
 {
 	struct outcome *out = j->out;
 
+	if (out->proof != PROOF_NONE && record_wanted(&j->record))
+		events_attempted(j);
 	if (out->proof != PROOF_NONE && carry_take(&j->plan, j->snapshot, out, &out->error) != 0)
 		out->restore_failed = true;
 	if (out->has_decoys)
@@ -107,11 +111,11 @@ append_summary(const struct job *j)
 }
 
 static void
-publish(const struct job *j)
+publish(struct job *j)
 {
 	const struct options *o = j->options;
 	struct outcome *out = j->out;
-	const struct outputs_facts facts = {
+	struct outputs_facts facts = {
 	    .exit_code = out->exit_status,
 	    .tampered = out->tampered,
 	    .reaped = out->proof != PROOF_NONE,
@@ -124,16 +128,30 @@ publish(const struct job *j)
 
 	if (carried && summary_is_wanted(o, out) && append_summary(j) != 0 && o->summary)
 		carried = false;
-	if (!job_publishes(j) && carried)
+	if (!job_publishes(j) && carried) {
+		(void)recording_prepare(j, NULL, 0, NULL);
 		return;
-	if (carried && carry_outputs(o, &out->importing, &list, &n, &out->error) == 0 &&
-	    outputs_render(list, n, &facts, &block, &size, &out->error) == 0 &&
-	    snapshot_append(j->snapshot, job_output_index(j), block, size, &out->error) == 0) {
-		out->published = true;
-		return;
+	}
+	if (carried && carry_outputs(o, &out->importing, &list, &n, &out->error) == 0) {
+		facts.audit_head = recording_prepare(j, list, n, &facts);
+		if (outputs_render(list, n, &facts, &block, &size, &out->error) == 0 &&
+		    snapshot_append(j->snapshot, job_output_index(j), block, size, &out->error) ==
+			0) {
+			out->published = true;
+			return;
+		}
 	}
 	out->restore_failed = true;
 	override_status(out, EXIT_RESTORE);
+	recording_unpublished(j);
+}
+
+/* A record that is not whole ends the run only where that is asked for; nothing that was done is undone for it. */
+static void
+require_record(const struct job *j, bool whole)
+{
+	if (!whole && j->options->audit_required)
+		override_status(j->out, EXIT_RESTORE);
 }
 
 /* A leg that failed by itself may have missed what its view took away. */
@@ -194,6 +212,7 @@ note_late_cancel(struct job *j)
 		return;
 	j->out->cancel_signal = sig;
 	(void)life_on(&j->life, LIFE_CANCEL);
+	events_life(j, LIFE_CANCEL);
 }
 
 /* After the outputs are published, which nothing is to delay. */
@@ -273,13 +292,20 @@ settle(struct job *j)
 			    snapshot_restore(j->snapshot, &out->findings, &out->error) != 0;
 			out->restore_failed = out->unrestored;
 			janitor_dismiss(&j->janitor);
+			recording_check(j);
+			events_commands(j);
+			events_tampering(j);
 			take_imports(j);
+			events_imports(j);
 			find_hint(j);
 			note_late_cancel(j);
 			decide(j);
 			break;
 		case LIFE_PUBLISHING:
+			require_record(j, recording_hold(j));
 			publish(j);
+			recording_end(j);
+			require_record(j, out->audit.why.what[0] == '\0');
 			break;
 		case LIFE_REPORTING:
 			bring_out(j);
@@ -294,7 +320,7 @@ settle(struct job *j)
 }
 
 void
-settle_refusal(const struct job *j, const struct error *e)
+settle_refusal(struct job *j, const struct error *e)
 {
 	struct outcome *out = j->out;
 
@@ -302,6 +328,7 @@ settle_refusal(const struct job *j, const struct error *e)
 	out->lane = LANE_ERROR;
 	out->isolation = j->options->isolation;
 	override_status(out, EXIT_GUARD);
+	recording_refused(j);
 	/* Through the descriptor: there may be no snapshot, and nobody has been at the file. */
 	if (j->status.fd >= 0) {
 		AUTO_FREE char *text = status_render(out, &out->error);

@@ -8,6 +8,6 @@
 void settle(struct job *j);
 
 /* Instead, for a run that is refused with *e: the outcome and the status say so. */
-void settle_refusal(const struct job *j, const struct error *e);
+void settle_refusal(struct job *j, const struct error *e);
 
 #endif

@@ -75,8 +75,8 @@ walk(struct place *p, const char *path, int flags, const char *option, struct er
 		if (link == NULL)
 			return 0;
 		if (links == max)
-			return error_set(e, ELOOP, max == 0 ? no_link : cure,
-			    "%s: can't open %s", option, path);
+			return error_set(
+			    e, ELOOP, max == 0 ? no_link : cure, "%s: can't open %s", option, path);
 		if (asprintf(&next, "%s/%s", link[0] == '/' ? "" : p->parent->path, link) < 0)
 			next = NULL;
 		free(at);
@@ -182,8 +182,8 @@ sink_open(
 	s->made = stat(path, &st) != 0;
 	s->fd = open(path, flags | FLAGS | O_CREAT, mode);
 	if (s->fd < 0)
-		return error_set(e, errno, errno == ELOOP ? no_link : cure, "%s: can't open %s",
-		    option, path);
+		return error_set(
+		    e, errno, errno == ELOOP ? no_link : cure, "%s: can't open %s", option, path);
 	return 0;
 }
 

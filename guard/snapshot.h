@@ -115,6 +115,9 @@ int snapshot_reserve(struct snapshot *s, size_t index, size_t bytes, struct erro
  */
 int snapshot_restore(struct snapshot *s, struct findings *f, struct error *e);
 
+/* From here on findings have what was found, for a record of the run. */
+void snapshot_keep_found(struct snapshot *s);
+
 /*
  * Only the names, for a child of the process that took the snapshot: the bytes are not inherited.
  * What has lost its last name is made anew from the inode that is held, as that is now.

@@ -286,6 +286,17 @@ doors(const struct outcome *o)
 	return json_pack("{s:o, s:b}", "hidden", list, "abstract", o->scopes);
 }
 
+/* null if none was asked for. */
+static json_t *
+audit_or_null(const struct outcome_audit *a)
+{
+	if (!a->asked)
+		return json_null();
+	return json_pack("{s:o, s:o, s:b}", "path", untrusted(a->path), "head",
+	    a->head[0] != '\0' ? json_string(a->head) : json_null(), "failed",
+	    a->why.what[0] != '\0');
+}
+
 /* clang-format off */
 static json_t *
 result_keys(const struct outcome *o)
@@ -333,7 +344,7 @@ end_keys(const struct outcome *o)
 static json_t *
 file_keys(const struct outcome *o)
 {
-	return json_pack("{s:b, s:o, s:o, s:o, s:o, s:o, s:b, s:o}",
+	return json_pack("{s:b, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}",
 	    "tampered", o->tampered,
 	    "findings", findings(&o->findings),
 	    "leftovers", leftovers(&o->leftovers),
@@ -341,6 +352,7 @@ file_keys(const struct outcome *o)
 	    "neutralized", neutralized_or_null(o),
 	    "imports", imports(&o->importing),
 	    "published", o->published,
+	    "audit", audit_or_null(&o->audit),
 	    "error", error_or_null(&o->error));
 }
 /* clang-format on */

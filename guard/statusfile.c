@@ -51,8 +51,7 @@ check_descriptor(struct statusfile *f, const struct options *o,
 	f->path = strdup(name);
 	if (f->path == NULL)
 		return error_set(e, errno, NULL, "--status-fd");
-	return ownfile_check(
-	    f->option, f->path, o->allow_hard_links, requests, n, &st, e);
+	return ownfile_check(f->option, f->path, o->allow_hard_links, requests, n, &st, e);
 }
 
 static int
@@ -114,8 +113,7 @@ use_path(struct statusfile *f, const struct options *o, const struct guard_reque
 	if (stat(o->status_path, &st) == 0 && S_ISFIFO(st.st_mode))
 		return refuse_fifo(f, o->status_path, e);
 	/* Whatever the umask says, the owner has to be able to put the file back. */
-	result = sink_open(
-	    &sink, o->status_path, O_WRONLY, (0666 & ~mask) | 0600, f->option, e);
+	result = sink_open(&sink, o->status_path, O_WRONLY, (0666 & ~mask) | 0600, f->option, e);
 	if (result == 0 && use_file(f, sink.fd, o, requests, n, e) != 0) {
 		/* Nothing is left of a file that is not to be there. */
 		if (f->path != NULL && fstat(sink.fd, &st) == 0 && st.st_size == 0)

@@ -41,6 +41,7 @@ struct watch {
 	struct error *e;
 	bool blind;    /* see go_on_blind() */
 	bool hung_up;  /* the reaper says nothing any more: its end is all there is to wait for */
+	bool told_end; /* that the leg has ended */
 	bool all_dead; /* the reaper's word, which is the proof only without a pid namespace */
 };
 
@@ -59,13 +60,27 @@ min(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+/* After what is to be done about it is done. */
+static void
+tell(const struct watch *w, enum life_event event, const struct life *before)
+{
+	const struct life *now = w->life;
+
+	if (w->meanwhile->happened == NULL)
+		return;
+	if ((event == LIFE_STARTED && before->state == LIFE_STARTING) ||
+	    now->timed_out != before->timed_out || now->cancelled != before->cancelled ||
+	    now->overflowed != before->overflowed || now->contended != before->contended)
+		w->meanwhile->happened(w->meanwhile->arg, event);
+}
+
 static void
 event(struct watch *w, enum life_event event)
 {
-	bool was_cancelled = w->life->cancelled;
+	const struct life before = *w->life;
 	unsigned int todo = life_on(w->life, event);
 
-	if (w->life->cancelled && !was_cancelled)
+	if (w->life->cancelled && !before.cancelled)
 		w->out->write_until = after(LIFE_CANCELLED_MS);
 	if ((todo & LIFE_DO_SIGNAL) != 0)
 		reaper_signal(&w->reaper, w->limits->signal);
@@ -93,6 +108,7 @@ event(struct watch *w, enum life_event event)
 	if ((todo & LIFE_DO_DISCARD) != 0)
 		for (size_t i = 0; i < STREAMS; i++)
 			w->relay[i].discard = true;
+	tell(w, event, &before);
 }
 
 static void
@@ -106,6 +122,20 @@ keep_survivors(struct outcome *out, const struct reaper_message *m)
 		return; /* their number is kept */
 	memcpy(out->survivors, m->survivors, m->n_survivors * sizeof *out->survivors);
 	out->n_survivors = m->n_survivors;
+}
+
+/* What the leg has written: read, and waiting to be. */
+static void
+tell_end(struct watch *w)
+{
+	uint64_t bytes[STREAMS];
+
+	if (w->told_end || w->meanwhile->ended == NULL)
+		return;
+	w->told_end = true;
+	for (size_t i = 0; i < STREAMS; i++)
+		bytes[i] = relay_bytes(&w->relay[i]);
+	w->meanwhile->ended(w->meanwhile->arg, bytes);
 }
 
 static void
@@ -123,6 +153,7 @@ take_message(struct watch *w, const struct reaper_message *m)
 		w->all_dead = true;
 		if (m->failure.exec_errno != 0) {
 			w->out->exec_errno = m->failure.exec_errno;
+			tell_end(w);
 		} else if (w->e->what[0] == '\0') {
 			*w->e = m->failure.error;
 		}
@@ -132,7 +163,9 @@ take_message(struct watch *w, const struct reaper_message *m)
 		w->out->leg_ended = true;
 		w->out->wait_status = m->wait_status;
 		w->all_dead = m->all_dead;
+		w->out->usage = m->usage;
 		keep_survivors(w->out, m);
+		tell_end(w);
 		event(w, LIFE_LEG_ENDED);
 		break;
 	}
@@ -425,6 +458,7 @@ listen_to(struct watch *w, size_t i)
 {
 	w->relay[i].tail = w->out->keeps_output ? &w->out->output[i] : NULL;
 	w->relay[i].neutralizer = w->out->neutralizes ? &w->out->neutralizer[i] : NULL;
+	w->relay[i].counter = w->out->counts_commands ? &w->out->neutralizer[i] : NULL;
 }
 
 static int
@@ -488,6 +522,8 @@ run_life(struct watch *w, const struct leg_plan *plan, const struct meanwhile *m
 	waited = reaper_wait(&w->reaper) == 0;
 	conclude(w, plan, waited);
 	w->out->duration_ms = bounded_now() - began;
+	if (w->e->what[0] == '\0')
+		tell_end(w);
 	if (meanwhile->gone != NULL)
 		meanwhile->gone(meanwhile->arg);
 	for (size_t i = 0; i < STREAMS; i++)
@@ -496,6 +532,8 @@ run_life(struct watch *w, const struct leg_plan *plan, const struct meanwhile *m
 		turn(w);
 	for (size_t i = 0; i < STREAMS; i++)
 		relay_mend(&w->relay[i], after(BOUNDED_LAST_MS));
+	for (size_t i = 0; i < STREAMS; i++)
+		w->out->bytes[i] = w->relay[i].bytes;
 	if (life_is_cut_short(w->life) && w->out->write_until == 0)
 		w->out->write_until = after(BOUNDED_LAST_MS);
 	event(w, LIFE_NEXT);

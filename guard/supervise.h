@@ -8,6 +8,8 @@
 #include "guard/limits.h"
 #include "guard/outcome.h"
 
+#include <stdint.h>
+
 /*
  * Work that has to be done before the leg starts, and can be done while its namespaces are being made:
  * called once, in the launcher, with the reaper's pidfd, which stays its owner's. If it fails there will
@@ -20,6 +22,12 @@ struct meanwhile {
 	void (*gone)(void *arg);
 	/* Called on SIGIO, and with `renamed` on SNAPSHOT_RENAMED: true if the leg is to be ended. */
 	bool (*attacked)(void *arg, bool renamed);
+	/* Called for what became of the leg, unless NULL: LIFE_STARTED, and the first of each LIFE_TIMEOUT, LIFE_CANCEL,
+	 * LIFE_READER_GONE, LIFE_OVERFLOW and LIFE_CONTENDED. */
+	void (*happened)(void *arg, enum life_event event);
+	/* Called once, unless NULL, when the leg's main process has ended, or when it is known that there is or was none that
+	 * anything will be heard of. bytes of stdout and stderr were written until then. */
+	void (*ended)(void *arg, const uint64_t bytes[2]);
 	void *arg;
 };
 
