@@ -61,82 +61,121 @@ audit_add(struct audit *a, char *event)
 	return 0;
 }
 
-static void
-drop_event(struct audit *a)
+/* Add what the file gets next to *p: the line of the first event, behind the last line of the file. -1 with errno. */
+static int
+prepare_line(struct audit *a, const char *last)
 {
-	free(a->events[0]);
-	a->n_events--;
-	memmove(a->events, a->events + 1, a->n_events * sizeof *a->events);
+	struct audit_prepared *p = &a->prepared;
+	AUTO_FREE char *line = audit_render(a->run, a->seq, a->seq > 0 ? a->prev : NULL,
+	    a->follows ? NULL : last, a->events[p->count]);
+	size_t size = line != NULL ? strlen(line) : 0;
+	char *text = line != NULL ? realloc(p->text, p->size + size) : NULL;
+
+	if (text == NULL)
+		return -1;
+	p->text = text;
+	errno = EMSGSIZE;
+	if (size > JOURNAL_LINE_MAX)
+		return -1;
+	memcpy(text + p->size, line, size);
+	p->size += size;
+	p->count++;
+	digest_of(line, size - 1, a->prev);
+	a->seq++;
+	a->follows = true;
+	return 0;
 }
 
-/* The line of the first event, behind the last line of the file. -1 with errno. */
 static int
-next_line(struct audit *a, const char *last, struct audit_line *line)
+prepare(struct audit *a, const char *last)
 {
-	line->text = audit_render(
-	    a->run, a->seq, a->seq > 0 ? a->prev : NULL, a->follows ? NULL : last, a->events[0]);
-	if (line->text == NULL)
-		return -1;
-	line->size = strlen(line->text);
-	errno = EMSGSIZE;
-	if (line->size > JOURNAL_LINE_MAX)
-		return -1;
-	digest_of(line->text, line->size - 1, line->hash);
+	struct audit_prepared *p = &a->prepared;
+
+	*p = (struct audit_prepared){.seq = a->seq, .follows = a->follows};
+	memcpy(p->prev, a->prev, sizeof p->prev);
+	while (p->count < a->n_events)
+		if (prepare_line(a, last) != 0)
+			return -1;
 	return 0;
 }
 
 static void
-advance(struct audit *a, const struct audit_line *line)
+forget(struct audit_prepared *p)
 {
-	a->seq++;
-	a->follows = true;
-	memcpy(a->prev, line->hash, sizeof a->prev);
+	free(p->text);
+	*p = (struct audit_prepared){.text = NULL};
 }
 
-/* Keep a copy of what is in the file now, in front of its end. */
-static int
-remember(struct audit *a, const struct audit_line *line)
+/* As if nothing had been prepared. */
+static void
+take_back(struct audit *a)
 {
-	char *written = realloc(a->written, a->written_size + line->size);
+	const struct audit_prepared *p = &a->prepared;
+
+	memcpy(a->prev, p->prev, sizeof a->prev);
+	a->seq = p->seq;
+	a->follows = p->follows;
+	forget(&a->prepared);
+}
+
+static void
+drop_events(struct audit *a, size_t from, size_t n)
+{
+	for (size_t i = from; i < from + n; i++)
+		free(a->events[i]);
+	if (a->n_events > from + n)
+		memmove(a->events + from, a->events + from + n,
+		    (a->n_events - from - n) * sizeof *a->events);
+	a->n_events -= n;
+}
+
+/* Keep a copy of what is in the file now, in front of its end. Without memory it will not be compared. */
+static void
+remember(struct audit *a, const char *text, size_t size)
+{
+	char *written = realloc(a->written, a->written_size + size);
 	struct audit_piece *pieces = reallocarray(a->pieces, a->n_pieces + 1, sizeof *pieces);
+	struct audit_piece *last;
 
 	if (written != NULL)
 		a->written = written;
 	if (pieces != NULL)
 		a->pieces = pieces;
 	if (written == NULL || pieces == NULL)
+		return;
+	memcpy(written + a->written_size, text, size);
+	a->written_size += size;
+	last = a->n_pieces > 0 ? &pieces[a->n_pieces - 1] : NULL;
+	if (last != NULL && last->offset + (off_t)last->size == a->journal.end - (off_t)size)
+		last->size += size;
+	else
+		pieces[a->n_pieces++] = (struct audit_piece){a->journal.end - (off_t)size, size};
+}
+
+/* Write what is prepared: whole lines, all of them or none. -1 with errno. */
+static int
+write_prepared(struct audit *a)
+{
+	struct audit_prepared *p = &a->prepared;
+
+	if (p->size > 0 && journal_append(&a->journal, p->text, p->size) != 0)
 		return -1;
-	memcpy(written + a->written_size, line->text, line->size);
-	a->written_size += line->size;
-	pieces[a->n_pieces++] =
-	    (struct audit_piece){a->journal.end - (off_t)line->size, line->size};
+	drop_events(a, 0, p->count);
+	if (p->size > 0)
+		remember(a, p->text, p->size);
+	forget(p);
 	return 0;
 }
 
 static int
-write_events(struct audit *a, const char *last)
+fail(struct audit *a)
 {
-	while (a->n_events > 0) {
-		struct audit_line line = {.text = NULL};
-		int result = next_line(a, last, &line);
+	const char *cure = NULL;
 
-		if (result == 0)
-			result = journal_append(&a->journal, line.text, line.size);
-		if (result == 0) {
-			advance(a, &line);
-			drop_event(a);
-			result = remember(a, &line);
-		}
-		free(line.text);
-		if (result != 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int
-fail(struct audit *a, const char *cure)
-{
+	if (errno == EWOULDBLOCK)
+		cure = "somebody keeps it locked: see with fuser(1) who does";
+	else if (errno == ENOSPC || errno == EDQUOT)
+		cure = "free some space on its file system";
 	a->why = (struct error){0};
 	return error_set(&a->why, errno, cure, "can't write the audit record %s", a->journal.path);
 }
@@ -145,92 +184,56 @@ int
 audit_write(struct audit *a, int64_t until, bool keep)
 {
 	char last[DIGEST_TEXT];
-	int result = 0;
+	int result;
 
 	if (a->n_events == 0 && !keep)
 		return 0;
 	if (journal_lock(&a->journal, until, &a->follows) != 0)
-		return fail(a, errno == EWOULDBLOCK
-				   ? "somebody keeps it locked: see with fuser(1) who does"
-				   : NULL);
-	if (!a->follows && journal_last(&a->journal, last) != 0)
-		result = -1;
+		return fail(a);
+	result = a->follows ? 0 : journal_last(&a->journal, last);
 	if (result == 0)
-		result = write_events(a, last);
-	if (result != 0)
-		(void)fail(a, errno == ENOSPC || errno == EDQUOT
-				  ? "free some space on its file system"
-				  : NULL);
-	else
-		a->why = (struct error){0};
-	if (!keep || result != 0)
+		result = prepare(a, last);
+	if (result == 0)
+		result = write_prepared(a);
+	if (result != 0) {
+		(void)fail(a);
+		take_back(a);
 		journal_unlock(&a->journal);
-	return result;
+		return -1;
+	}
+	a->why = (struct error){0};
+	if (!keep)
+		journal_unlock(&a->journal);
+	return 0;
 }
 
 int
 audit_prepare(struct audit *a, char head[DIGEST_TEXT])
 {
-	struct audit_prepared *p = &a->prepared;
 	char last[DIGEST_TEXT];
 
-	p->list = calloc(a->n_events + 1, sizeof *p->list);
-	if (p->list == NULL || (!a->follows && journal_last(&a->journal, last) != 0))
-		return fail(a, NULL);
-	memcpy(p->prev, a->prev, sizeof p->prev);
-	p->seq = a->seq;
-	p->follows = a->follows;
-	while (a->n_events > 0) {
-		struct audit_line *line = &p->list[p->count++];
-
-		if (next_line(a, last, line) != 0)
-			return fail(a, NULL);
-		advance(a, line);
-		drop_event(a);
+	if ((!a->follows && journal_last(&a->journal, last) != 0) || prepare(a, last) != 0) {
+		(void)fail(a);
+		take_back(a);
+		return -1;
 	}
 	memcpy(head, a->prev, DIGEST_TEXT);
 	return 0;
 }
 
-static void
-forget(struct audit_prepared *p)
-{
-	for (size_t i = 0; i < p->count; i++)
-		free(p->list[i].text);
-	free(p->list);
-	*p = (struct audit_prepared){.list = NULL};
-}
-
 int
 audit_commit(struct audit *a)
 {
-	struct audit_prepared *p = &a->prepared;
-	int result = 0;
-
-	for (size_t i = 0; i < p->count && result == 0; i++) {
-		result = journal_append(&a->journal, p->list[i].text, p->list[i].size);
-		if (result == 0)
-			(void)remember(a, &p->list[i]); /* nothing is compared any more */
-	}
-	if (result != 0)
-		(void)fail(a, "free some space on its file system");
-	forget(p);
-	return result;
+	return write_prepared(a) == 0 ? 0 : fail(a);
 }
 
 void
 audit_discard(struct audit *a, size_t n)
 {
-	struct audit_prepared *p = &a->prepared;
-
-	while (a->n_events > n)
-		free(a->events[--a->n_events]);
-	if (p->list == NULL)
-		return;
-	memcpy(a->prev, p->prev, sizeof a->prev);
-	a->seq = p->seq;
-	a->follows = p->follows;
-	forget(p);
+	if (a->prepared.text != NULL)
+		take_back(a);
+	if (a->n_events > n)
+		drop_events(a, n, a->n_events - n);
 }
 
 void
@@ -266,8 +269,7 @@ audit_is_intact(const struct audit *a)
 void
 audit_close(struct audit *a)
 {
-	while (a->n_events > 0)
-		drop_event(a);
+	drop_events(a, 0, a->n_events);
 	free(a->events);
 	forget(&a->prepared);
 	free(a->written);

@@ -19,16 +19,13 @@
 
 enum { AUDIT_RUN = 33 };
 
-/* Lines of which the chain is known already. */
-struct audit_line {
+/* Lines that are not in the file yet, of which the hashes are known. */
+struct audit_prepared {
 	char *text; /* owned */
 	size_t size;
-	char hash[DIGEST_TEXT];
-};
-struct audit_prepared {
-	struct audit_line *list;
-	size_t count;
-	uint64_t seq; /* what was so before, for audit_discard() */
+	size_t count; /* of the events, from the first */
+	/* What was so before: */
+	uint64_t seq;
 	char prev[DIGEST_TEXT];
 	bool follows;
 };

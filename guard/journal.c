@@ -130,12 +130,12 @@ journal_lock(struct journal *j, int64_t until, bool *ours)
 	if (bounded_lock(j->fd, until) != 0)
 		return -1;
 	j->locked = true;
-	j->ended = false;
 	if (fstat(j->fd, &st) != 0) {
 		journal_unlock(j);
 		return -1;
 	}
 	*ours = j->end > 0 && st.st_size == j->end;
+	j->ended = *ours && j->ended;
 	j->end = st.st_size;
 	return 0;
 }
@@ -182,9 +182,9 @@ end_line(struct journal *j)
 }
 
 int
-journal_append(struct journal *j, const char *line, size_t size)
+journal_append(struct journal *j, const char *lines, size_t size)
 {
-	return end_line(j) == 0 ? append(j, line, size) : -1;
+	return end_line(j) == 0 ? append(j, lines, size) : -1;
 }
 
 int
@@ -214,6 +214,11 @@ journal_last(const struct journal *j, char text[DIGEST_TEXT])
 void
 journal_reserve(const struct journal *j, size_t size)
 {
+	struct stat st;
+
+	/* A run before may have left some. */
+	if (fstat(j->fd, &st) == 0 && st.st_blocks * 512 - st.st_size >= (off_t)size / 2)
+		return;
 	(void)fallocate(j->fd, FALLOC_FL_KEEP_SIZE, j->end, (off_t)size);
 }
 

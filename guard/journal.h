@@ -1,8 +1,8 @@
 /*
  * A file of lines that several processes append to, each while it has the lock (flock(2)).
  *
- * It is opened before the leg, by a name that leads through no link at its end, and no descriptor of it is inherited. A
- * line is one write; a short one is taken back. If what is there ends in no newline, because somebody was killed in the
+ * It is opened before the leg, by a name that leads through no link at its end, and no descriptor of it is inherited. Lines
+ * are appended by one write; a short one is taken back. If what is there ends in no newline, because somebody was killed in the
  * middle of a line or the disk was full, that line is ended before another one is begun.
  */
 #ifndef GUARD_JOURNAL_H
@@ -47,8 +47,8 @@ int journal_open(struct journal *j, const char *option, const char *path, int fd
 int journal_lock(struct journal *j, int64_t until, bool *ours);
 void journal_unlock(struct journal *j);
 
-/* With the lock: append a line, size bytes with the newline. -1 with errno: nothing of it is there. */
-int journal_append(struct journal *j, const char *line, size_t size);
+/* With the lock: append whole lines, size bytes with the last newline. -1 with errno: nothing of it is there. */
+int journal_append(struct journal *j, const char *lines, size_t size);
 
 /*
  * With the lock: SHA-256 of the last line without its newline, zeros if there is none. Of a line longer than

@@ -5,6 +5,15 @@
 
 #include <string.h>
 
+json_t *
+jsontext_short(const char *text)
+{
+	char visible[JSONTEXT_SHORT + 1];
+
+	return text != NULL ? json_string(error_visible(visible, sizeof visible, text))
+	                    : json_null();
+}
+
 /* What a visible text takes between its quotes. */
 static size_t
 size_of(const char *text)

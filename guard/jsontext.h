@@ -8,10 +8,12 @@
 #include <jansson.h>
 #include <stddef.h>
 
-enum { JSONTEXT_MAX = 1024 }; /* bytes of one text */
+enum { JSONTEXT_MAX = 1024, JSONTEXT_SHORT = 256 }; /* bytes of one text */
 
 /* As error_visible() has it, cut at JSONTEXT_MAX; null for NULL. */
 json_t *jsontext(const char *text);
+/* Likewise, cut at JSONTEXT_SHORT. */
+json_t *jsontext_short(const char *text);
 
 /*
  * Append text to list unless that would make the list take more than *room bytes, which is counted down.

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /* Of one line, in bytes: together, with all else at its longest, less than JOURNAL_LINE_MAX. */
-enum { ARGV_ROOM = 16 * 1024, ENV_ROOM = 8 * 1024, WORDS_ROOM = 2 * 1024, GENERATIONS = 16 };
+enum { ARGV_ROOM = 8 * 1024, ENV_ROOM = 6 * 1024, WORDS_ROOM = 12 * 1024, GENERATIONS = 16 };
 
 static json_t *
 boot_id(void)
@@ -53,7 +53,7 @@ workflow(char *const *env)
 		const char *value = environment_get(env, members[i][1]);
 
 		if (value != NULL)
-			o = jsontext_set(o, members[i][0], jsontext(value));
+			o = jsontext_set(o, members[i][0], jsontext_short(value));
 	}
 	return o;
 }
@@ -77,22 +77,21 @@ resource(char *const *env)
 		const char *value = environment_get(env, members[i][1]);
 
 		if (value != NULL)
-			o = jsontext_set(o, members[i][0], jsontext(value));
+			o = jsontext_set(o, members[i][0], jsontext_short(value));
 	}
 	return o;
 }
 
 static json_t *
-set_words(json_t *o, const char *name, const struct words *w)
+set_words(json_t *o, const char *name, const struct words *w, size_t *room)
 {
-	size_t room = WORDS_ROOM;
 	json_t *list;
 
 	if (w->count == 0)
 		return o;
 	list = json_array();
 	for (size_t i = 0; i < w->count; i++)
-		list = jsontext_append(list, &room, w->list[i]);
+		list = jsontext_append(list, room, w->list[i]);
 	return jsontext_set(o, name, list);
 }
 
@@ -120,25 +119,22 @@ set_list(json_t *o, const char *name, json_t *list)
 
 /* Names alone of --setenv and --unset, of --set-output and --import: values may be secrets. */
 static json_t *
-set_names(json_t *o, const struct options *options)
+set_names(json_t *o, const struct options *options, size_t *room)
 {
 	static const char *const lists[] = {"unset", "setenv"};
-	size_t room = WORDS_ROOM;
 	json_t *list;
 
 	for (size_t set = 0; set < 2; set++) {
 		list = json_array();
 		for (size_t i = 0; i < options->n_env; i++)
 			if ((options->env[i].value != NULL) == (set == 1))
-				list = jsontext_append(list, &room, options->env[i].name);
+				list = jsontext_append(list, room, options->env[i].name);
 		o = set_list(o, lists[set], list);
 	}
-	room = WORDS_ROOM;
 	list = json_array();
 	for (size_t i = 0; i < options->n_outputs; i++)
-		list = jsontext_append(list, &room, options->outputs[i].name);
+		list = jsontext_append(list, room, options->outputs[i].name);
 	o = set_list(o, "set_output", list);
-	room = WORDS_ROOM;
 	list = json_array();
 	for (size_t i = 0; i < options->n_imports; i++) {
 		const struct import *one = &options->imports[i];
@@ -147,7 +143,7 @@ set_names(json_t *o, const struct options *options)
 		if (asprintf(&text, "%s%s%s", import_kind_name(one->kind),
 			one->name != NULL ? ":" : "", one->name != NULL ? one->name : "") < 0)
 			text = NULL;
-		list = text != NULL ? jsontext_append(list, &room, text)
+		list = text != NULL ? jsontext_append(list, room, text)
 		                    : jsontext_append_item(list, NULL);
 	}
 	return set_list(o, "import", list);
@@ -172,15 +168,16 @@ options(const struct options *o)
 {
 	static const char *const sweeps[] = {
 	    [SWEEP_OFF] = "off", [SWEEP_REPORT] = "report", [SWEEP_KILL] = "kill"};
-	json_t *all = set_limits(set_names(json_object(), o), &o->limits);
+	size_t room = WORDS_ROOM;
+	json_t *all = set_limits(set_names(json_object(), o, &room), &o->limits);
 
-	all = set_words(all, "guard", &o->guard);
-	all = set_words(all, "read_only", &o->read_only);
-	all = set_words(all, "unprotect", &o->unprotect);
-	all = set_words(all, "hide", &o->hide);
-	all = set_words(all, "allow_socket", &o->allow_socket);
-	all = set_words(all, "writable", &o->writable);
-	all = set_words(all, "keep_env", &o->keep_env);
+	all = set_words(all, "guard", &o->guard, &room);
+	all = set_words(all, "read_only", &o->read_only, &room);
+	all = set_words(all, "unprotect", &o->unprotect, &room);
+	all = set_words(all, "hide", &o->hide, &room);
+	all = set_words(all, "allow_socket", &o->allow_socket, &room);
+	all = set_words(all, "writable", &o->writable, &room);
+	all = set_words(all, "keep_env", &o->keep_env, &room);
 	all = set_flag(all, "pin", o->pin);
 	all = set_flag(all, "allow_hard_links", o->allow_hard_links);
 	all = set_flag(all, "strict_files", o->strict_files);
