@@ -51,13 +51,13 @@ ordinary() {
 	local count
 	export GITHUB_RUN_ID=4711 GITHUB_RUN_ATTEMPT=2 GITHUB_JOB=review GITHUB_ACTION=leg GITHUB_REPOSITORY=some/where
 	export GITHUB_WORKFLOW=Review GITHUB_SHA=0123abcd GITHUB_REF=refs/heads/main GITHUB_ACTOR=somebody
-	audited -q --set-output model=x -- bash -c 'printf abc; printf de >&2; exit 3' - two
+	audited -q --set-output model=x -- bash -c 'printf abc; echo d >&2; exit 3' - two
 	expect 3
 	kept
 	events_are "start,${snapshots}leg-start,leg-end,publish,end"
 	same "$(output audit-head)" "$(tail -n 1 "$record" | tr -d '\n' | sha256sum | cut -d ' ' -f 1)"
 	same "$("$LIB/read-outputs" "$GITHUB_OUTPUT" | cut -f 1 | tail -n 2 | tr '\n' ' ')" "audit-head lane-class "
-	same "$(wc -l <"$work/stderr")" 1
+	same "$(wc -l <"$work/stderr")" 2
 	same "$(stat -c %a "$record")" 600
 	same "$(about start .tool)" "$("$LEGGUARD" --version)"
 	same "$(about start .kernel)" "$(uname -r)"
@@ -68,7 +68,7 @@ ordinary() {
 		"$(command -v bash)"$'\n'"$(sha256sum "$(command -v bash)" | cut -d ' ' -f 1)"
 	same "$(about start .argc)" 5
 	same "$(about start .argv_sha256)" \
-		"$(printf '%s\0' bash -c 'printf abc; printf de >&2; exit 3' - two | sha256sum | cut -d ' ' -f 1)"
+		"$(printf '%s\0' bash -c 'printf abc; echo d >&2; exit 3' - two | sha256sum | cut -d ' ' -f 1)"
 	same "$(about start .argv)" null
 	same "$(about start '.workflow | tojson')" '{"run_id":"4711","run_attempt":"2","job":"review","step":"leg","repository":"some/where","workflow":"Review","sha":"0123abcd","ref":"refs/heads/main","actor":"somebody"}'
 	same "$(about start '.options.set_output[]')" model
