@@ -192,18 +192,25 @@ note_neutralized(FILE *out, const struct outcome *o)
 	putc('\n', out);
 }
 
+static void
+note_head(FILE *out, const struct outcome_audit *a)
+{
+	AUTO_FREE char *path = a->path != NULL ? text_visible(a->path) : NULL;
+
+	if (a->head[0] != '\0')
+		fprintf(out, "legguard: audit-head %s (%s)\n", a->head, path != NULL ? path : "?");
+}
+
 /* With --quiet as well: an anchor of the record in the step's log is what it is asked for. */
 static void
 note_audit(FILE *out, const struct outcome_audit *a)
 {
-	AUTO_FREE char *path = a->path != NULL ? text_visible(a->path) : NULL;
 	char text[LINE];
 
 	if (a->why.what[0] != '\0')
 		fprintf(out, "legguard: the audit record is not whole: %s\n",
 		    error_line(text, sizeof text, &a->why));
-	if (a->head[0] != '\0')
-		fprintf(out, "legguard: audit-head %s (%s)\n", a->head, path != NULL ? path : "?");
+	note_head(out, a);
 }
 
 /* What --quiet leaves out as well as what it does not, in the order in which it happened. */
@@ -307,7 +314,7 @@ static void
 note_only_audit(FILE *out, const struct outcome *o, bool quiet)
 {
 	(void)quiet;
-	note_audit(out, &o->audit);
+	note_head(out, &o->audit);
 }
 
 static char *

@@ -139,6 +139,7 @@ recording_begin(struct job *j, struct error *e)
 	why = record_error(&j->record);
 	if (why->errnum != EWOULDBLOCK && !j->options->audit_required)
 		return 0;
+	j->recorded = false;
 	*e = *why;
 	return -1;
 }

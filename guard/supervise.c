@@ -68,9 +68,9 @@ tell(const struct watch *w, enum life_event event, const struct life *before)
 
 	if (w->meanwhile->happened == NULL)
 		return;
-	if ((event == LIFE_STARTED && before->state == LIFE_STARTING) ||
-	    now->timed_out != before->timed_out || now->cancelled != before->cancelled ||
-	    now->overflowed != before->overflowed || now->contended != before->contended)
+	if (event == LIFE_STARTED || now->timed_out != before->timed_out ||
+	    now->cancelled != before->cancelled || now->overflowed != before->overflowed ||
+	    now->contended != before->contended)
 		w->meanwhile->happened(w->meanwhile->arg, event);
 }
 

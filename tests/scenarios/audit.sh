@@ -120,6 +120,7 @@ cancelled() {
 	launch --audit "$record" --audit-otlp "$work/otlp.jsonl" --status "$work/status.json" -- \
 		bash -c ': >"$1"; exec sleep 1000' - "$work/started"
 	await "$work/started"
+	until_true grep -q leg-start "$record"
 	kill -INT "$launcher"
 	finish
 	expect 130
@@ -283,7 +284,7 @@ hostile() {
 	: >"$work/guarded"
 	export GITHUB_REF="$long$name" GITHUB_ACTOR=$name GITHUB_JOB=$name
 	audited --audit-argv "${args[@]}" --file-commands decoy -- bash -c '
-		printf "%s=x\n" "$2" >>"$GITHUB_OUTPUT"; for i in {1..200}; do printf "%s\"\\$i=x\n" "$1" >>"$GITHUB_ENV"; done
+		printf "%s=x\n" "$2" >>"$GITHUB_OUTPUT"; for i in {1..200}; do printf "%s\"-$i=x\n" "$1" >>"$GITHUB_ENV"; done
 		exec -a "$2" sleep 1000 & until [[ $(tr "\0" "\n" </proc/$!/cmdline | tail -n 1) == 1000 ]]; do :; done' \
 		- "$long" "$name" "$long" "$long" "$long" "$long" "$long" "$long" "$long" "$long" "$long" "$long" "$long"
 	expect 0
