@@ -60,6 +60,7 @@ packages_want_tests() {
 	packages_want rg ripgrep
 	packages_want git git
 	packages_want shellcheck shellcheck
+	packages_want jq jq
 	packages_want npm npm
 	packages_want node nodejs
 	packages_want qemu-system-x86_64 qemu-system-x86
