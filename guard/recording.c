@@ -203,17 +203,20 @@ recording_prepare(
 	return head[0] != '\0' ? head : NULL;
 }
 
+/* What could not be locked before is tried once more, and not waited for again. */
 static void
 finish(struct job *j)
 {
 	struct outcome *out = j->out;
+	const struct audit *audit = &j->record.audit;
 
-	(void)record_commit(&j->record, last_moment(j));
-	if (record_finish(&j->record))
-		return;
-	out->audit.why = *record_error(&j->record);
-	if (j->record.audit.why.what[0] != '\0')
-		out->audit.head[0] = '\0'; /* a line that nobody will find */
+	(void)record_commit(&j->record, audit->journal.locked ? last_moment(j) : bounded_now());
+	if (!record_finish(&j->record))
+		out->audit.why = *record_error(&j->record);
+	/* The head of what is in the file; or none, if that line is not there. */
+	out->audit.head[0] = '\0';
+	if (audit->journal.fd >= 0 && audit->why.what[0] == '\0')
+		memcpy(out->audit.head, audit->prev, sizeof out->audit.head);
 }
 
 void

@@ -259,6 +259,34 @@ the_status_goes_to_a_file_or_a_descriptor(void **state)
 }
 
 static void
+the_record_goes_to_files_or_a_descriptor(void **state)
+{
+	struct options o;
+
+	(void)state;
+	ACCEPT(&o, "--audit", "file", "--audit-argv", "--audit-required", "cmd");
+	assert_string_equal(o.audit_path, "file");
+	assert_int_equal(o.audit_fd, -1);
+	assert_true(o.audit_argv && o.audit_required && options_audits(&o));
+	options_free(&o);
+	ACCEPT(&o, "--audit=fd:3", "cmd");
+	assert_null(o.audit_path);
+	assert_int_equal(o.audit_fd, 3);
+	assert_true(options_audits(&o));
+	options_free(&o);
+	ACCEPT(&o, "--audit=./fd:3", "--audit-otlp", "fd:4", "cmd");
+	assert_string_equal(o.audit_path, "./fd:3");
+	assert_string_equal(o.audit_otlp, "fd:4");
+	options_free(&o);
+	ACCEPT(&o, "--audit-otlp=x", "--audit-required", "cmd");
+	assert_true(options_audits(&o));
+	options_free(&o);
+	ACCEPT(&o, "cmd");
+	assert_false(options_audits(&o) || o.audit_argv || o.audit_required);
+	options_free(&o);
+}
+
+static void
 exit_statuses_are_given_classes(void **state)
 {
 	struct options o;
@@ -480,6 +508,16 @@ a_second_value_that_would_hide_the_first_is_refused(void **state)
 	    {{"--status=a", "--status=b", "cmd"}, "--status is given twice"},
 	    {{"--status-fd=1", "--status-fd=2", "cmd"}, "--status-fd is given twice"},
 	    {{"--status=a", "--status-fd=2", "cmd"}, "--status and --status-fd"},
+	    {{"--audit=a", "--audit=b", "cmd"}, "--audit is given twice"},
+	    {{"--audit-otlp=a", "--audit-otlp=b", "cmd"}, "--audit-otlp is given twice"},
+	    {{"--audit=", "cmd"}, "--audit: the value is empty"},
+	    {{"--audit-otlp=", "cmd"}, "--audit-otlp: the value is empty"},
+	    {{"--audit=fd:2", "cmd"}, "--audit fd:2 is no such descriptor"},
+	    {{"--audit=fd:", "cmd"}, "--audit fd: is no such descriptor"},
+	    {{"--audit=fd:4x", "cmd"}, "--audit fd:4x is no such descriptor"},
+	    {{"--audit-required", "cmd"}, "--audit-required says nothing"},
+	    {{"--audit-argv", "cmd"}, "--audit-argv says nothing"},
+	    {{"--set-output=AUDIT-head=x", "cmd"}, "is reserved"},
 	};
 
 	(void)state;
@@ -665,6 +703,7 @@ main(void)
 	    cmocka_unit_test(an_output_is_split_at_the_first_equals_sign),
 	    cmocka_unit_test(changes_of_the_environment_keep_their_order),
 	    cmocka_unit_test(the_status_goes_to_a_file_or_a_descriptor),
+	    cmocka_unit_test(the_record_goes_to_files_or_a_descriptor),
 	    cmocka_unit_test(exit_statuses_are_given_classes),
 	    cmocka_unit_test(a_leg_is_given_limits),
 	    cmocka_unit_test(what_is_left_of_a_leg_is_found_by_other_means),

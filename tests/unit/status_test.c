@@ -72,7 +72,8 @@ a_clean_run_has_every_key(void **state)
 	    "leg", "exec_error", "cancelled", "timed_out", "overflowed", "isolation", "view",
 	    "confined", "landlock_abi", "landlock_scopes", "held", "promises", "doors", "protected",
 	    "removed_env", "proof", "survivors", "sweep", "tampered", "findings", "leftovers",
-	    "brought_out", "published", "error", "hint", "neutralized", "imports", "result"};
+	    "brought_out", "published", "error", "hint", "neutralized", "imports", "result",
+	    "audit"};
 	const struct outcome o = {.leg_ended = true,
 	    .isolation = ISOLATION_NAMESPACE,
 	    .scopes = true,
@@ -107,6 +108,28 @@ a_clean_run_has_every_key(void **state)
 	assert_int_equal(json_array_size(json_object_get(root, "findings")), 0);
 	expect_bool(root, "published", true);
 	expect_null(root, "error");
+	expect_null(root, "audit");
+	json_decref(root);
+}
+
+static void
+the_record_has_its_path_and_its_head(void **state)
+{
+	struct outcome o = {.audit = {.asked = true, .path = "/x/audit\n.jsonl"}};
+	json_t *root = render(&o), *audit = json_object_get(root, "audit");
+
+	(void)state;
+	assert_string_equal(text_of(audit, "path"), "/x/audit\\n.jsonl");
+	expect_null(audit, "head");
+	expect_bool(audit, "failed", false);
+	json_decref(root);
+	memset(o.audit.head, 'a', sizeof o.audit.head - 1);
+	root = render(&o);
+	assert_string_equal(text_of(json_object_get(root, "audit"), "head"), o.audit.head);
+	json_decref(root);
+	error_set(&o.audit.why, 0, NULL, "can't");
+	root = render(&o);
+	expect_bool(json_object_get(root, "audit"), "failed", true);
 	json_decref(root);
 }
 
@@ -516,6 +539,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(what_others_hold_is_told_with_when),
 	    cmocka_unit_test(a_clean_run_has_every_key),
+	    cmocka_unit_test(the_record_has_its_path_and_its_head),
 	    cmocka_unit_test(the_keys_come_in_a_fixed_order),
 	    cmocka_unit_test(a_leg_ends_by_a_signal_or_never_was),
 	    cmocka_unit_test(facts_of_a_bad_run_are_told),
