@@ -129,8 +129,9 @@ drop_requests(struct record *r, size_t from, size_t n)
 {
 	for (size_t i = from; i < from + n; i++)
 		free(r->requests[i]);
-	memmove(r->requests + from, r->requests + from + n,
-	    (r->n_requests - from - n) * sizeof *r->requests);
+	if (r->n_requests > from + n)
+		memmove(r->requests + from, r->requests + from + n,
+		    (r->n_requests - from - n) * sizeof *r->requests);
 	r->n_requests -= n;
 }
 
