@@ -215,7 +215,7 @@ asked_for(struct search *s)
 static int
 find_all(struct search *s)
 {
-	AUTO_FREE char *root = runner_find(s->env);
+	AUTO_FREE char *root = runner_find(s->env, &s->p->ancestors);
 	const char *temp = s->places[TEMP].path;
 
 	if (asked_for(s) != 0)
@@ -316,5 +316,6 @@ protected_free(struct protected *p)
 		free(p->list[i].path);
 	free(p->list);
 	view_paths_free(&p->secrets);
+	processes_free(&p->ancestors);
 	*p = (struct protected){0};
 }

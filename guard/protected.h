@@ -11,6 +11,7 @@
 #include "bindmount/view.h"
 #include "guard/keep.h"
 #include "guard/options.h"
+#include "guard/process.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,6 +30,8 @@ struct protected
 {
 	struct protected_path *list;
 	size_t count;
+	struct processes
+	    ancestors; /* of the launcher, from its parent upwards, as far as they were looked at */
 	struct view_paths secrets; /* of the runner's, to be hidden from the leg */
 };
 

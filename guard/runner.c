@@ -55,7 +55,7 @@ runner_root_of(const char *executable)
 
 /* The root by an ancestor's executable. */
 static char *
-find_ancestor(void)
+find_ancestor(struct processes *seen)
 {
 	AUTO_FD int procfd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct process p;
@@ -73,7 +73,7 @@ find_ancestor(void)
 			if (root != NULL)
 				return root;
 		}
-		if (process_read(&p, procfd, pid) != 0)
+		if (process_read(&p, procfd, pid) != 0 || processes_add(seen, &p) != 0)
 			break;
 		pid = p.ppid;
 	}
@@ -99,9 +99,9 @@ root_above(const char *path, int up)
 
 /* ROOT/_work/_temp, ROOT/_work/_tool */
 char *
-runner_find(char *const *env)
+runner_find(char *const *env, struct processes *seen)
 {
-	char *root = find_ancestor();
+	char *root = find_ancestor(seen);
 
 	if (root == NULL)
 		root = root_above(environment_get(env, "RUNNER_TEMP"), 2);

@@ -8,10 +8,15 @@
 #ifndef GUARD_RUNNER_H
 #define GUARD_RUNNER_H
 
+#include "guard/process.h"
+
 #include <stdbool.h>
 
-/* The runner's root, malloc'd; NULL if there is none, or with errno ENOMEM. */
-char *runner_find(char *const *env);
+/*
+ * The runner's root, malloc'd; NULL if there is none, or with errno ENOMEM. *seen gets the ancestors that were looked at, from the
+ * parent upwards.
+ */
+char *runner_find(char *const *env, struct processes *seen);
 
 /* The root by the path of an executable, as proc(5) tells it, malloc'd; NULL if that is no Runner.Worker. Pure. */
 char *runner_root_of(const char *executable);

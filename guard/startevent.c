@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -297,20 +298,31 @@ names(char *const *env)
 	return list;
 }
 
-/* From the launcher upwards. */
 static json_t *
-parents(void)
+add_parent(json_t *list, pid_t pid, const char *name)
+{
+	return jsontext_append_item(
+	    list, json_pack("{s:i, s:o}", "pid", (int)pid, "name", jsontext(name)));
+}
+
+/* From the launcher upwards: those that were looked at already, and the rest. */
+static json_t *
+parents(const struct processes *seen)
 {
 	AUTO_FD int procfd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	json_t *list = json_array();
-	struct process p;
-	int got = procfd >= 0 ? process_read_self(&p, procfd) : -1;
+	char name[16] = "";
+	json_t *list;
+	struct process p = {.ppid = getppid()};
+	size_t n = 0;
 
-	for (int i = 0; i < GENERATIONS && got == 0; i++) {
-		list = jsontext_append_item(
-		    list, json_pack("{s:i, s:o}", "pid", (int)p.pid, "name", jsontext(p.name)));
-		got = p.ppid > 0 ? process_read(&p, procfd, p.ppid) : -1;
+	(void)prctl(PR_GET_NAME, name);
+	list = add_parent(json_array(), getpid(), name);
+	for (; n < seen->count && n < GENERATIONS; n++) {
+		p = seen->list[n];
+		list = add_parent(list, p.pid, p.name);
 	}
+	for (; n < GENERATIONS && p.ppid > 0 && process_read(&p, procfd, p.ppid) == 0; n++)
+		list = add_parent(list, p.pid, p.name);
 	return list;
 }
 
@@ -331,5 +343,6 @@ events_start(struct job *j)
 	    options(j->options), "workflow", workflow(j->env), "executable", executable(j));
 	o = arguments(o, j->options);
 	o = jsontext_set(o, "env", names(j->plan.leg_env));
-	record_event(&j->record, "start", jsontext_set(o, "parents", parents()));
+	record_event(
+	    &j->record, "start", jsontext_set(o, "parents", parents(&j->plan.protected.ancestors)));
 }
