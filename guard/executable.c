@@ -18,7 +18,7 @@ static void
 hash(const char *path, char sha256[DIGEST_TEXT])
 {
 	static const char elf[] = {0x7f, 'E', 'L', 'F'};
-	static char buffer[64 * 1024];
+	static char buffer[32 * 1024];
 	AUTO_FD int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct digest d;
 	struct stat st;
