@@ -208,7 +208,7 @@ note_audit(FILE *out, const struct outcome_audit *a)
 	char text[LINE];
 
 	if (a->why.what[0] != '\0')
-		fprintf(out, "legguard: the audit record is not whole: %s\n",
+		fprintf(out, WARNING "legguard: the audit record is not whole: %s\n",
 		    error_line(text, sizeof text, &a->why));
 	note_head(out, a);
 }
