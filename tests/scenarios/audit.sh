@@ -4,6 +4,7 @@
 record=${work-}/audit.jsonl
 
 audited() { # like guard
+	need jq
 	guard --audit "$record" --audit-otlp "$work/otlp.jsonl" --status "$work/status.json" "$@"
 }
 
