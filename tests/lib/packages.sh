@@ -26,7 +26,6 @@ packages_want_program() {
 	packages_want pkg-config pkg-config
 	packages_want_library libbsd libbsd-dev
 	packages_want_library libxxhash libxxhash-dev
-	packages_want_library nettle nettle-dev
 	packages_want_library jansson libjansson-dev
 	packages_want_library nettle nettle-dev
 }
