@@ -4,8 +4,9 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
+#include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,30 +27,87 @@ bounded_now(void)
 	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
 }
 
-ssize_t
-bounded_write(int fd, const void *data, size_t size)
+/* What is in progress while the timer ticks. */
+struct ticking {
+	struct sigaction action;
+	sigset_t mask;
+};
+
+static int
+begin_ticks(struct ticking *t)
 {
-	/* It ticks on: the first one may come before the write has begun. */
-	static const struct itimerval off,
-	    ticks = {.it_interval.tv_usec = TICK_MS * 1000, .it_value.tv_usec = TICK_MS * 1000};
-	struct sigaction action = {.sa_handler = interrupt}, old;
-	sigset_t alarm, mask;
-	ssize_t n;
-	int errnum;
+	/* It ticks on: the first one may come before the call has begun. */
+	static const struct itimerval ticks = {
+	    .it_interval.tv_usec = TICK_MS * 1000, .it_value.tv_usec = TICK_MS * 1000};
+	struct sigaction action = {.sa_handler = interrupt};
+	sigset_t alarm;
 
 	sigemptyset(&action.sa_mask);
 	sigemptyset(&alarm);
 	sigaddset(&alarm, SIGALRM);
-	if (sigaction(SIGALRM, &action, &old) != 0 || setitimer(ITIMER_REAL, &ticks, NULL) != 0)
+	if (sigaction(SIGALRM, &action, &t->action) != 0 ||
+	    setitimer(ITIMER_REAL, &ticks, NULL) != 0)
 		return -1;
-	sigprocmask(SIG_UNBLOCK, &alarm, &mask);
-	n = write(fd, data, size);
-	errnum = errno;
+	sigprocmask(SIG_UNBLOCK, &alarm, &t->mask);
+	return 0;
+}
+
+/* Keeps errno. */
+static void
+end_ticks(const struct ticking *t)
+{
+	static const struct itimerval off;
+	int errnum = errno;
+
 	setitimer(ITIMER_REAL, &off, NULL);
-	sigprocmask(SIG_SETMASK, &mask, NULL);
-	(void)sigaction(SIGALRM, &old, NULL);
-	errno = errnum == EINTR ? EAGAIN : errnum;
+	sigprocmask(SIG_SETMASK, &t->mask, NULL);
+	(void)sigaction(SIGALRM, &t->action, NULL);
+	errno = errnum;
+}
+
+ssize_t
+bounded_write(int fd, const void *data, size_t size)
+{
+	struct ticking t;
+	ssize_t n;
+
+	if (begin_ticks(&t) != 0)
+		return -1;
+	n = write(fd, data, size);
+	end_ticks(&t);
+	if (n < 0 && errno == EINTR)
+		errno = EAGAIN;
 	return n;
+}
+
+ssize_t
+bounded_recv(int fd, void *data, size_t size, bool *brought)
+{
+	struct iovec part = {.iov_base = data, .iov_len = size};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+	struct ticking t;
+	ssize_t n;
+
+	if (begin_ticks(&t) != 0)
+		return -1;
+	/* Without room for them descriptors are dropped, and the flag says so. */
+	n = recvmsg(fd, &message, MSG_DONTWAIT);
+	end_ticks(&t);
+	*brought = n >= 0 && (message.msg_flags & MSG_CTRUNC) != 0;
+	if (n < 0 && errno == EINTR)
+		errno = EAGAIN;
+	return n;
+}
+
+void
+bounded_close(int fd)
+{
+	struct ticking t;
+	bool ticks = begin_ticks(&t) == 0;
+
+	(void)close(fd);
+	if (ticks)
+		end_ticks(&t);
 }
 
 static bool
