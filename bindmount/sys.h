@@ -16,6 +16,8 @@
 #define SYS_OPEN_TREE_CLOEXEC 02000000u
 #define SYS_AT_RECURSIVE      0x8000u
 /* move_mount(2), Linux 5.2 */
+#define SYS_SO_PASSRIGHTS 83 /* Linux 6.16 */
+
 #define SYS_MOVE_MOUNT_F_EMPTY_PATH 0x04u
 #define SYS_MOVE_MOUNT_T_EMPTY_PATH 0x40u
 /* mount_setattr(2), Linux 5.12 */

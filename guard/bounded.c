@@ -4,9 +4,10 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,16 +28,16 @@ bounded_now(void)
 	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
 }
 
-/* What is changed while a call may be interrupted. */
+/* What is in progress while the timer ticks. */
 struct ticking {
 	struct sigaction action;
 	sigset_t mask;
 };
 
-/* It ticks on: the first one may come before the call has begun. */
 static int
-start_ticking(struct ticking *before)
+begin_ticks(struct ticking *t)
 {
+	/* It ticks on: the first one may come before the call has begun. */
 	static const struct itimerval ticks = {
 	    .it_interval.tv_usec = TICK_MS * 1000, .it_value.tv_usec = TICK_MS * 1000};
 	struct sigaction action = {.sa_handler = interrupt};
@@ -45,39 +46,69 @@ start_ticking(struct ticking *before)
 	sigemptyset(&action.sa_mask);
 	sigemptyset(&alarm);
 	sigaddset(&alarm, SIGALRM);
-	if (sigaction(SIGALRM, &action, &before->action) != 0 ||
+	if (sigaction(SIGALRM, &action, &t->action) != 0 ||
 	    setitimer(ITIMER_REAL, &ticks, NULL) != 0)
 		return -1;
-	sigprocmask(SIG_UNBLOCK, &alarm, &before->mask);
+	sigprocmask(SIG_UNBLOCK, &alarm, &t->mask);
 	return 0;
 }
 
 /* Keeps errno. */
 static void
-stop_ticking(const struct ticking *before)
+end_ticks(const struct ticking *t)
 {
 	static const struct itimerval off;
 	int errnum = errno;
 
 	setitimer(ITIMER_REAL, &off, NULL);
-	sigprocmask(SIG_SETMASK, &before->mask, NULL);
-	(void)sigaction(SIGALRM, &before->action, NULL);
+	sigprocmask(SIG_SETMASK, &t->mask, NULL);
+	(void)sigaction(SIGALRM, &t->action, NULL);
 	errno = errnum;
 }
 
 ssize_t
 bounded_write(int fd, const void *data, size_t size)
 {
-	struct ticking before;
+	struct ticking t;
 	ssize_t n;
 
-	if (start_ticking(&before) != 0)
+	if (begin_ticks(&t) != 0)
 		return -1;
 	n = write(fd, data, size);
-	stop_ticking(&before);
+	end_ticks(&t);
 	if (n < 0 && errno == EINTR)
 		errno = EAGAIN;
 	return n;
+}
+
+ssize_t
+bounded_recv(int fd, void *data, size_t size, bool *brought)
+{
+	struct iovec part = {.iov_base = data, .iov_len = size};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+	struct ticking t;
+	ssize_t n;
+
+	if (begin_ticks(&t) != 0)
+		return -1;
+	/* Without room for them descriptors are dropped, and the flag says so. */
+	n = recvmsg(fd, &message, MSG_DONTWAIT);
+	end_ticks(&t);
+	*brought = n >= 0 && (message.msg_flags & MSG_CTRUNC) != 0;
+	if (n < 0 && errno == EINTR)
+		errno = EAGAIN;
+	return n;
+}
+
+void
+bounded_close(int fd)
+{
+	struct ticking t;
+	bool ticks = begin_ticks(&t) == 0;
+
+	(void)close(fd);
+	if (ticks)
+		end_ticks(&t);
 }
 
 static bool
@@ -149,12 +180,12 @@ bounded_lock(int fd, int64_t until)
 
 	if (result == 0 || errno != EWOULDBLOCK || bounded_now() >= until)
 		return result;
-	if (start_ticking(&before) != 0)
+	if (begin_ticks(&before) != 0)
 		return -1;
 	do
 		result = flock(fd, LOCK_EX);
 	while (result != 0 && errno == EINTR && bounded_now() < until && !is_cancelled());
-	stop_ticking(&before);
+	end_ticks(&before);
 	if (result != 0 && errno == EINTR)
 		errno = EWOULDBLOCK;
 	return result;

@@ -1,5 +1,5 @@
 /*
- * Writing to somebody who may not be reading.
+ * Writing to somebody who may not be reading, and reading from somebody who may do harm.
  *
  * O_NONBLOCK belongs to the open file, which other processes share, and poll(2) is no promise: a terminal
  * has room for a byte and waits for the second. So a write that may wait is interrupted by a timer's
@@ -8,6 +8,7 @@
 #ifndef GUARD_BOUNDED_H
 #define GUARD_BOUNDED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -23,6 +24,14 @@ int64_t bounded_now(void);
 
 /* One write(2) that ends after a short while; EAGAIN if nothing could be written until then. */
 ssize_t bounded_write(int fd, const void *data, size_t size);
+
+/*
+ * One recv(2) that does not wait, and close(2). A message may bring descriptors that nobody asked for (unix(7)), and the
+ * last close of a socket waits for its peer as long as its SO_LINGER says: so these end after a short while, too.
+ * bounded_recv() sets *brought if there were any.
+ */
+ssize_t bounded_recv(int fd, void *data, size_t size, bool *brought);
+void bounded_close(int fd);
 
 /*
  * Write all of it, in order. It waits for room until the clock says `until`, or BOUNDED_LAST_MS after

@@ -13,8 +13,8 @@ static const char no_credit[] = "Credit balance is too low";
 static const char limit_reached[] = "You have reached your specified API usage limits";
 static const char not_logged_in[] = "Not logged in";
 
-static void
-fail(struct classifier *c)
+void
+classify_fail(struct classifier *c)
 {
 	c->failed = true;
 	free(c->message);
@@ -190,10 +190,10 @@ take_message(struct classifier *c)
 	c->separated = false;
 	/* Nothing may come after the result. */
 	if (!json_is_object(message) || c->result.found)
-		fail(c);
+		classify_fail(c);
 	else if (strcmp(string_of(message, "type"), "result") == 0 &&
 		 !take_result(&c->result, message))
-		fail(c);
+		classify_fail(c);
 	json_decref(message);
 }
 
@@ -285,7 +285,7 @@ classify_feed(struct classifier *c, const char *data, size_t size)
 {
 	for (size_t i = 0; i < size && !c->failed; i++)
 		if (!(c->depth > 0 ? take_inside(c, data[i]) : take_between(c, data[i])))
-			fail(c);
+			classify_fail(c);
 }
 
 enum lane

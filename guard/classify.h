@@ -51,6 +51,9 @@ struct classifier {
 	size_t messages;
 };
 
+/* The stream is not what it has to be, for a reason that its bytes do not show. */
+void classify_fail(struct classifier *c);
+
 void classify_feed(struct classifier *c, const char *data, size_t size);
 
 /*

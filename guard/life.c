@@ -25,7 +25,8 @@ static const struct cell table[LIFE_STATES][LIFE_EVENTS] = {
 		[LIFE_OVERFLOW] = {LIFE_TERMINATING, LIFE_DO_SIGNAL | LIFE_DO_GRACE | LIFE_DO_DISCARD},
 		[LIFE_READER_GONE] = {LIFE_TERMINATING,
 			LIFE_DO_SIGNAL | LIFE_DO_CANCEL_GRACE | LIFE_DO_DISCARD},
-		[LIFE_CONTENDED] = {LIFE_FORCING, FORCE},
+		/* By the reaper, as ever: only that one finds what the leg may have left already. */
+		[LIFE_CONTENDED] = {LIFE_KILLING, END_LEG},
 		[LIFE_GRACE_OVER] = {LIFE_STARTING, 0},
 		[LIFE_NEXT] = {LIFE_STARTING, 0},
 	},

@@ -43,9 +43,13 @@ promise_holds(const struct outcome *o, enum promise promise)
 {
 	bool all_dead = o->proof != PROOF_NONE;
 
+	/* Unconfined, the leg can have anybody of its user do what it likes, and its reaper prove what it likes. */
+	if (o->isolation == ISOLATION_NONE)
+		return false;
 	switch (promise) {
 	case PROMISE_CONTENTS_RESTORED:
-		return !o->unrestored && (all_dead || denies_writes(o));
+		/* What the hold denies it denies while the run lasts. */
+		return !o->unrestored && (all_dead || (denies_writes(o) && holds_names(o)));
 	case PROMISE_WRITES_DENIED:
 		return denies_writes(o);
 	case PROMISE_NAMES_HELD:

@@ -21,6 +21,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -179,12 +180,16 @@ reap(const struct state *s, int *wait_status, struct rusage *usage)
 	int status;
 	pid_t pid;
 
-	while ((pid = wait4(-1, &status, WNOHANG, &used)) > 0 || (pid < 0 && errno == EINTR))
-		if (pid == s->leg) {
+	while ((pid = wait4(-1, &status, WNOHANG, &used)) > 0 || (pid < 0 && errno == EINTR)) {
+		/* No end: a child may make its parent its tracer (PTRACE_TRACEME) without asking. */
+		if (pid > 0 && WIFSTOPPED(status))
+			(void)ptrace(PTRACE_DETACH, pid, NULL, (void *)(intptr_t)WSTOPSIG(status));
+		else if (pid > 0 && pid == s->leg) {
 			*wait_status = status;
 			*usage = used;
 			ended = true;
 		}
+	}
 	if (!ended)
 		return pid == 0 ? REAPED_OTHERS : REAPED_UNKNOWN;
 	return pid < 0 && errno == ECHILD ? REAPED_LAST : REAPED_LEG;

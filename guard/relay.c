@@ -2,6 +2,7 @@
 #include "guard/relay.h"
 
 #include "bindmount/cleanup.h"
+#include "bindmount/sys.h"
 #include "guard/bounded.h"
 
 #include <errno.h>
@@ -85,6 +86,8 @@ relay_open_to_read(struct relay *r, struct classifier *classifier, struct error 
 		return error_set(e, errno, NULL, "can't make sockets for the leg's output");
 	r->from = ends[0];
 	r->leg_end = ends[1];
+	/* Linux 6.16: then nobody can send a descriptor there. Before, see read_on(). */
+	(void)setsockopt(r->from, SOL_SOCKET, SYS_SO_PASSRIGHTS, &(int){0}, sizeof(int));
 	/* Only one way: the leg gets nothing to read there. */
 	if (fcntl(r->from, F_SETFL, O_NONBLOCK) != 0 || shutdown(r->from, SHUT_WR) != 0)
 		return error_set(e, errno, NULL, "can't set up sockets for the leg's output");
@@ -285,10 +288,19 @@ move(struct relay *r, size_t limit)
 	return copy(r, limit);
 }
 
+/* The leg's messages may hold descriptors whose last close waits. */
+static void
+drop_source(struct relay *r)
+{
+	if (r->from >= 0 && r->classifier != NULL)
+		bounded_close(fd_take(&r->from));
+	fd_drop(&r->from);
+}
+
 static enum relay_result
 end(struct relay *r)
 {
-	fd_drop(&r->from);
+	drop_source(r);
 	return RELAY_END;
 }
 
@@ -297,6 +309,7 @@ static enum relay_result
 drop(struct relay *r)
 {
 	char buffer[16 * 1024];
+	bool brought = false;
 	ssize_t n = 1;
 
 	r->wants_room = false;
@@ -306,11 +319,12 @@ drop(struct relay *r)
 		fd_drop(&r->stage[0]);
 		fd_drop(&r->stage[1]);
 	}
-	for (int i = 0; i < ROUNDS && n > 0; i++) {
-		n = read(r->from, buffer, sizeof buffer);
+	for (int i = 0; i < ROUNDS && n > 0 && !brought; i++) {
+		n = r->classifier != NULL ? bounded_recv(r->from, buffer, sizeof buffer, &brought)
+		                          : read(r->from, buffer, sizeof buffer);
 		r->bytes += n > 0 ? (uint64_t)n : 0;
 	}
-	if (n != 0)
+	if (n != 0 && !brought)
 		return RELAY_AGAIN;
 	if (!r->cut)
 		(void)finish(r); /* as far as somebody takes it */
@@ -355,12 +369,19 @@ read_on(struct relay *r, uint64_t *left)
 	char buffer[16 * 1024];
 
 	for (int i = 0; i < ROUNDS; i++) {
+		bool brought;
 		ssize_t n;
 
 		if (*left == 0)
 			return at_limit(r);
-		n = read(r->from, buffer, *left < sizeof buffer ? (size_t)*left : sizeof buffer);
-		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+		n = bounded_recv(r->from, buffer,
+		    *left < sizeof buffer ? (size_t)*left : sizeof buffer, &brought);
+		/* No client does that; each one more would be a short while. */
+		if (brought) {
+			classify_fail(r->classifier);
+			return end(r);
+		}
+		if (n == 0 || (n < 0 && errno != EAGAIN))
 			return end(r);
 		if (n < 0)
 			return RELAY_AGAIN;
@@ -420,7 +441,7 @@ relay_bytes(const struct relay *r)
 void
 relay_close(struct relay *r)
 {
-	fd_drop(&r->from);
+	drop_source(r);
 	fd_drop(&r->leg_end);
 	if (r->own_to)
 		fd_drop(&r->to);

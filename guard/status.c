@@ -283,7 +283,8 @@ doors(const struct outcome *o)
 
 	for (size_t i = 0; list != NULL && o->hidden != NULL && i < o->hidden->count; i++)
 		list = append(list, untrusted(o->hidden->list[i].path));
-	return json_pack("{s:o, s:b}", "hidden", list, "abstract", o->scopes);
+	return json_pack("{s:o, s:b, s:b}", "hidden", list, "abstract", o->scopes, "paths",
+	    o->isolation == ISOLATION_NAMESPACE);
 }
 
 /* null if none was asked for. */

@@ -418,7 +418,7 @@ conclude(struct watch *w, const struct leg_plan *plan, bool waited)
 		return;
 	if (w->life->contended)
 		error_set(&out->error, 0, "see with fuser(1) who does, and end it",
-		    "somebody opened a guarded file for writing; the leg was ended at its start");
+		    "somebody opened a guarded file for writing; the leg was ended for it");
 	else if (!w->life->cancelled && !w->life->timed_out)
 		error_set(&out->error, 0, "see what else on this machine kills processes",
 		    "the leg's reaper was killed from outside; the leg's exit status is lost");

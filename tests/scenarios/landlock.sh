@@ -603,7 +603,8 @@ other_tiers() {
 	guard --isolation none --status "$work/status.json" -- true
 	expect 0
 	promised writes_denied false
-	promised contents_restored true
+	promised contents_restored false
+	promised all_dead false
 	promised dies_with_launcher false
 	guard --status "$work/status.json" -- true
 	expect 0

@@ -64,6 +64,77 @@ sys.exit(1)'
 	same "$(output lane-class)" credit-stop
 }
 
+# A descriptor that comes with a message is closed by the one who reads, and the last close of a socket with a full queue
+# lasts as long as its sender said. Before Linux 6.16 nothing keeps it from being sent.
+older_kernel=(strace -o /dev/null -e inject=setsockopt:error=ENOPROTOOPT)
+
+descriptors_sent() {
+	need strace
+	local view older
+	result false null x >ok
+	for view in "" --share-pid --isolation=landlock; do
+		for older in "" yes; do
+			: >"$GITHUB_OUTPUT"
+			under=()
+			[[ ! $older ]] || under=("${older_kernel[@]}")
+			# shellcheck disable=SC2086
+			guard --classify claude-json --status "$work/status.json" $view --timeout 1 --kill-after 0.1 -- python3 -c '
+import array, os, socket, struct, time
+server, client = socket.socket(), socket.socket()
+server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+server.bind(("127.0.0.1", 0))
+server.listen(1)
+client.connect(server.getsockname())
+peer, _ = server.accept()
+client.setblocking(False)
+try:
+    while True: client.send(b"x" * 65536)
+except BlockingIOError:
+    client.setblocking(True)
+client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 1000))
+out = socket.socket(fileno=os.dup(1))
+try:
+    for _ in range(3):
+        out.sendmsg([open("ok", "rb").read()], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [client.fileno()]))])
+except OSError:
+    pass
+client.close()
+time.sleep(1000)'
+			expect 124
+			same "$(output lane-class)" timeout
+			same "$(status_of leg.signal)" SIGTERM
+		done
+	done
+}
+
+# Nor does it have a class then, though the result is there.
+result_with_descriptor() {
+	need strace
+	result false null x >ok
+	local send='
+import array, os, socket, sys
+out = socket.socket(fileno=os.dup(1))
+try:
+    out.sendmsg([open("ok", "rb").read()], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0]))])
+    print("sent", file=sys.stderr)
+except PermissionError:
+    out.send(open("ok", "rb").read())'
+	under=("${older_kernel[@]}")
+	classify python3 -c "$send"
+	expect 0
+	has "$work/stderr" sent
+	same "$(output lane-class)" error
+	under=()
+	: >"$GITHUB_OUTPUT"
+	classify python3 -c "$send"
+	expect 0
+	if grep -qx sent "$work/stderr"; then
+		same "$(output lane-class)" error
+	else
+		same "$(output lane-class)" ok
+	fi
+}
+
 for_scripts() {
 	result true 429 x >message
 	same "$("$LEGGUARD" classify message)" rate-limit
@@ -169,6 +240,8 @@ managed_for_root() {
 scenario "the class is that of the result, and the leg's text goes nowhere" by_the_result
 scenario "without exactly one result that agrees with the exit status the class is error" nothing_else_counts
 scenario "a child of the client can't take or add a result" out_of_a_childs_reach
+scenario "no descriptor sent through standard output holds the launcher up" descriptors_sent
+scenario "a result that came with a descriptor is none" result_with_descriptor
 scenario "classify does the same for scripts" for_scripts
 scenario "exactly one credential is there, or nothing runs" one_credential
 scenario "no environment of the launcher's can be read" credential_of_others

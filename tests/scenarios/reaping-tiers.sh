@@ -291,6 +291,44 @@ both_choked() {
 	end_session "$(<"$work/survivor")"
 }
 
+# A child may make its parent its tracer without asking; that its signals then stop it first is no end.
+makes_a_tracer() {
+	local tier
+	for tier in namespace share-pid landlock none; do
+		in_tier "$tier"
+		guard "${options[@]}" --status "$work/status.json" -- python3 -c '
+import ctypes, fcntl, os, signal, sys
+file = open(sys.argv[1], "a")
+fcntl.flock(file, fcntl.LOCK_SH)
+got = []
+signal.signal(signal.SIGUSR1, lambda *_: got.append(1))
+ctypes.CDLL(None).ptrace(0, 0, 0, 0)
+os.kill(os.getpid(), signal.SIGUSR1)
+sys.exit(7 if got else 8)' "$work/alive"
+		expect 7
+		proven "$tier"
+		same "$(status_of survivors.count)" 0 "$tier"
+		: >"$GITHUB_OUTPUT"
+		remember
+	done
+}
+
+# What the leg has left by then is found by the reaper and by nobody else.
+at_once_around() {
+	in_tier share-pid
+	mkdir "$work/beside" "$work/bare"
+	guard "${options[@]}" --status "$work/status.json" -- unshare -rm bash -c '
+		exec 9<>"$2"; flock -s 9
+		for i in 1 2 3 4; do setsid -f sleep 1000; done
+		mount --bind "$1/beside" "$1/bare" && mv "$RUNNER_TEMP" "$1/beside/t" &&
+			echo forged=1 >>"$1/bare/t/_runner_file_commands/${GITHUB_OUTPUT##*/}"' - "$work" "$work/alive"
+	expect 120
+	kept
+	same "$(status_of promises.all_dead)" true
+	[[ " $proofs " == *" $(status_of proof) "* ]] || fail "the proof is $(status_of proof)"
+	dead "$work/alive"
+}
+
 kill_does_nothing() {
 	local result
 	guard --share-pid --status "$work/status.json" -- true
@@ -374,5 +412,7 @@ scenario "an unconfined leg that stops its reaper is 121 when it is cancelled" r
 scenario "with --share-pid and with Landlock the leg can't set limits of legguard's, but its own" limits_kept
 scenario "an unconfined leg that takes the launcher's descriptors is ended, and has no class" launcher_choked
 scenario "one that takes the reaper's as well is ended, with 121 and nothing claimed" both_choked
+scenario "in every tier a leg that makes its guard its tracer ends when it ends" makes_a_tracer
+scenario "with --share-pid what a leg left before it wrote around the mount dies with it" at_once_around
 scenario "a kill that does nothing is 121, survivors; the namespace needs none" kill_does_nothing
 scenario_as_root "where pid numbers are few and used again, all of the leg and nobody else dies" pid_reuse

@@ -137,6 +137,7 @@ directory_is_mount_point() {
 	[[ $status == 120 || $status == 0 ]] || fail "exit status $status"
 	lacks "$work/stdout" THROUGH
 	GITHUB_OUTPUT=$file_commands/$(basename "$GITHUB_OUTPUT")
+	GITHUB_STEP_SUMMARY=$file_commands/$(basename "$GITHUB_STEP_SUMMARY")
 	kept
 }
 

@@ -10,20 +10,30 @@
 #include <string.h>
 
 static void
-nothing_is_denied_to_an_unconfined_leg(void **state)
+nothing_is_promised_of_an_unconfined_leg(void **state)
 {
-	struct outcome o = {.isolation = ISOLATION_NONE, .proof = PROOF_SUBREAPER};
+	struct outcome o = {
+	    .isolation = ISOLATION_NONE, .proof = PROOF_SUBREAPER, .held = true, .scopes = true};
 
 	(void)state;
-	assert_false(promise_holds(&o, PROMISE_WRITES_DENIED));
-	assert_false(promise_holds(&o, PROMISE_NAMES_HELD));
-	assert_false(promise_holds(&o, PROMISE_DIES_WITH_LAUNCHER));
-	assert_false(promise_holds(&o, PROMISE_SIGNALS_CONFINED));
+	for (enum promise promise = 0; promise < PROMISES; promise++)
+		assert_false(promise_holds(&o, promise));
+}
+
+static void
+what_may_be_alive_may_write_again_unless_names_hold(void **state)
+{
+	struct outcome o = {.isolation = ISOLATION_NAMESPACE, .proof = PROOF_CGROUP, .held = true};
+
+	(void)state;
 	assert_true(promise_holds(&o, PROMISE_ALL_DEAD));
 	assert_true(promise_holds(&o, PROMISE_CONTENTS_RESTORED));
-	/* What is alive may write again. */
 	o.proof = PROOF_NONE;
 	assert_false(promise_holds(&o, PROMISE_ALL_DEAD));
+	assert_false(promise_holds(&o, PROMISE_CONTENTS_RESTORED));
+	o.view = VIEW_STRICT;
+	assert_true(promise_holds(&o, PROMISE_CONTENTS_RESTORED));
+	o.unrestored = true;
 	assert_false(promise_holds(&o, PROMISE_CONTENTS_RESTORED));
 }
 
@@ -84,7 +94,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(nothing_is_denied_to_an_unconfined_leg),
+	    cmocka_unit_test(nothing_is_promised_of_an_unconfined_leg),
+	    cmocka_unit_test(what_may_be_alive_may_write_again_unless_names_hold),
 	    cmocka_unit_test(a_namespace_denies_writes_if_the_files_are_held),
 	    cmocka_unit_test(landlock_denies_writes_if_something_denies_truncation),
 	    cmocka_unit_test(each_has_a_name_of_its_own),
