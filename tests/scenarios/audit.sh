@@ -155,7 +155,7 @@ not_executable() {
 }
 
 survivors() {
-	audited -- bash -c 'sleep 1000 & sleep 1000 & until [[ $(</proc/$!/comm) == sleep ]]; do :; done'
+	audited -- bash -c 'for i in 1 2; do sleep 1000 & until [[ $(</proc/$!/comm) == sleep ]]; do :; done; done'
 	expect 0
 	events_are "start,${snapshots}leg-start,leg-end,survivor,survivor,publish,end"
 	same "$(about survivor '"\(.name) \(.how)"' | sort -u)" "sleep namespace-ended"
