@@ -208,6 +208,12 @@ describe_plan(
 	describe_audit(out, o);
 	fprintf(out, "output     workflow commands %s\n",
 	    p->neutralizes ? "are made inert" : "pass as they are");
+	if (p->shuts_stdin)
+		fprintf(
+		    out, "input      /dev/null: what is there could be written to, around that\n");
+	if (p->on_terminal && p->options->isolation == ISOLATION_NONE)
+		fprintf(
+		    out, "warning    the terminal: the leg can write workflow commands to it\n");
 	for (size_t i = 0; i < o->n_outputs; i++)
 		fprintf(
 		    out, "publish    %s\n", error_visible(word, sizeof word, o->outputs[i].name));

@@ -213,6 +213,20 @@ note_audit(FILE *out, const struct outcome_audit *a)
 	note_head(out, a);
 }
 
+/* See terminal.h. */
+static void
+note_terminal(FILE *out, const struct outcome *o)
+{
+	if (o->stdin_shut)
+		fputs("legguard: the leg's standard input was /dev/null: a terminal can be "
+		      "written to (--workflow-commands pass leaves it)\n",
+		    out);
+	if (o->on_terminal && o->isolation == ISOLATION_NONE)
+		fputs("legguard: the leg could write workflow commands to the terminal "
+		      "(--isolation none)\n",
+		    out);
+}
+
 /* What --quiet leaves out as well as what it does not, in the order in which it happened. */
 static void
 note_all(FILE *out, const struct outcome *o, bool quiet)
@@ -243,6 +257,8 @@ note_all(FILE *out, const struct outcome *o, bool quiet)
 		note_brought_out(out, &o->brought_out);
 	if (!quiet)
 		note_neutralized(out, o);
+	if (!quiet)
+		note_terminal(out, o);
 	note_sweep(out, o, quiet);
 	if (o->proof == PROOF_NONE)
 		fputs(ERROR "legguard: there is no proof that everything the leg started is dead\n",

@@ -96,6 +96,8 @@ struct outcome {
 	int64_t duration_ms; /* from the leg's start to its end and that of all it left */
 	bool counts_commands; /* or they pass, and are counted for the record */
 	bool neutralizes;    /* asked for: workflow commands in the leg's output are made inert */
+	bool stdin_shut;     /* if so: the leg's standard input is /dev/null, see terminal.h */
+	bool on_terminal;    /* likewise: there are terminals that lead to the log */
 	struct neutralizer neutralizer[2]; /* of stdout and stderr; their counts */
 	struct outcome_audit audit;
 	const char *hint;                  /* why the leg may have failed, or NULL; constant */

@@ -13,6 +13,7 @@
 #include "guard/machine.h"
 #include "guard/managed.h"
 #include "guard/outcome.h"
+#include "guard/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -219,23 +220,21 @@ plan_make(struct plan *p, char *const *env, struct error *e)
 	p->view.other_procs = p->leg.kind == IDENTITY_USER;
 	p->view.root = p->leg.kind == IDENTITY_ROOT && o->isolation == ISOLATION_NAMESPACE;
 	p->view.fresh_proc = o->isolation == ISOLATION_NAMESPACE && !o->share_pid;
+	p->under_actions = is_under_actions(env);
+	p->neutralizes = neutralizes(p);
 	if (o->n_outputs > 0 && p->output_request == PLAN_NO_OUTPUT)
 		return error_set(e, 0, "run it in a step, or set GITHUB_OUTPUT to an existing file",
 		    "--set-output: GITHUB_OUTPUT names no file");
 	if (plan_landlock(p, e) != 0 || plan_directory(p, e) != 0 || hide_named(p, e) != 0 ||
 	    plan_protected(p, env, e) != 0 || plan_doors(p, env, e) != 0 ||
-	    environment_dangerous(&p->removed_env, env, o, e) != 0)
+	    terminal_plan(p, e) != 0 || environment_dangerous(&p->removed_env, env, o, e) != 0)
 		return -1;
 	if (plan_environment(p, env, e) != 0)
 		return -1;
 	if (o->exactly_one_env != NULL &&
 	    environment_exactly_one(p->leg_env, o->exactly_one_env, e) != 0)
 		return -1;
-	if (plan_managed(p, e) != 0)
-		return -1;
-	p->under_actions = is_under_actions(env);
-	p->neutralizes = neutralizes(p);
-	return 0;
+	return plan_managed(p, e);
 }
 
 /* What the runner could not read, nothing can be appended to. */

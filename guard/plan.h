@@ -29,6 +29,8 @@ struct plan {
 	struct identity leg; /* whose rights the leg has; set first, for all that goes by its uid */
 	bool under_actions;  /* GITHUB_ACTIONS is true: the runner reads what is printed */
 	bool neutralizes;    /* workflow commands in the leg's output are made inert */
+	bool shuts_stdin;    /* the leg's standard input is /dev/null, see terminal.h */
+	bool on_terminal;    /* likewise: there are terminals that lead to the log */
 	bool scopes;         /* the kernel has Landlock scopes, and the leg is confined */
 	int landlock_abi;    /* of the kernel, if the leg is confined by a ruleset; else 0 */
 	bool no_truncation;  /* a filter has to deny what that can't, and is to be had */

@@ -25,21 +25,22 @@ process_parse_stat(struct process *p, const char *text)
 {
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
 	size_t length;
-	int pid, ppid, session;
+	int pid, ppid, session, terminal;
 	long threads;
 	char state;
 
 	if (open == NULL || close == NULL || close < open || sscanf(text, "%d", &pid) != 1)
 		return -1;
-	/* Fields 3, 4, 6, 20 and 22; the ones between are numbers without interest here. */
+	/* Fields 3, 4, 6, 7, 20 and 22; the ones between are numbers without interest here. */
 	if (sscanf(close + 1,
-		" %c %d %*d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu",
-		&state, &ppid, &session, &threads, &p->start) != 5)
+		" %c %d %*d %d %d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu",
+		&state, &ppid, &session, &terminal, &threads, &p->start) != 6)
 		return -1;
 	p->dead = (state == 'Z' || state == 'X') && threads <= 1;
 	p->pid = pid;
 	p->ppid = ppid;
 	p->session = session;
+	p->terminal = (unsigned int)terminal;
 	p->uid = (uid_t)-1;
 	length = (size_t)(close - open - 1);
 	if (length >= sizeof p->name)

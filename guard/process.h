@@ -14,6 +14,7 @@
 
 struct process {
 	pid_t pid, ppid, session;
+	unsigned int terminal;    /* the controlling one, as terminal_device() takes it; 0: none */
 	uid_t uid;                /* the real one, where it was asked for; else (uid_t)-1 */
 	unsigned long long start; /* clock ticks since boot */
 	bool dead;                /* a zombie with no thread left; see process_parse_stat() */

@@ -15,6 +15,7 @@
 #include "guard/spine.h"
 #include "guard/supervise.h"
 #include "guard/surroundings.h"
+#include "guard/terminal.h"
 #include "guard/writable.h"
 
 #include <errno.h>
@@ -331,7 +332,7 @@ run_leg(struct job *j, struct error *e)
 	    .ended = note_end,
 	    .arg = j};
 
-	if (begin_bringout(j, &leg, e) != 0)
+	if (terminal_shut_stdin(&j->plan, e) != 0 || begin_bringout(j, &leg, e) != 0)
 		return -1;
 	j->out->isolation = j->options->isolation;
 	j->out->scopes = j->plan.scopes;
@@ -343,6 +344,8 @@ run_leg(struct job *j, struct error *e)
 	surroundings_ptrace_scope(NULL, &tracing);
 	j->out->traceable = tracing.value <= 0;
 	j->out->neutralizes = j->plan.neutralizes;
+	j->out->stdin_shut = j->plan.shuts_stdin;
+	j->out->on_terminal = j->plan.on_terminal;
 	j->out->annotates = j->plan.under_actions;
 	j->out->counts_commands = counts_commands(j);
 	j->out->keeps_output =

@@ -7,6 +7,7 @@
 
 #include "bindmount/cleanup.h"
 #include "guard/process.h"
+#include "guard/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,11 +16,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define REST(state, ppid, threads)                                                                 \
-	state " " ppid " 1 6 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 " threads " 0 5421 0 0\n"
+	state " " ppid " 1 6 34817 -1 4194560 1 0 0 0 0 0 0 0 20 0 " threads " 0 5421 0 0\n"
 
 static void
 a_name_may_hold_anything(void **unused)
@@ -31,10 +33,21 @@ a_name_may_hold_anything(void **unused)
 	assert_int_equal(p.pid, 42);
 	assert_int_equal(p.ppid, 7);
 	assert_int_equal(p.session, 6);
+	assert_int_equal(terminal_device(p.terminal), makedev(136, 1));
 	assert_int_equal(p.uid, (uid_t)-1);
 	assert_int_equal(p.start, 5421);
 	assert_false(p.dead);
 	assert_string_equal(p.name, "x) R 1 ) ((\n");
+}
+
+/* proc(5): bits 31 to 20 and 7 to 0 are the minor number. */
+static void
+a_terminal_has_two_numbers(void **unused)
+{
+	(void)unused;
+	assert_int_equal(terminal_device(0), 0);
+	assert_int_equal(terminal_device(0x00108822), makedev(136, 0x122));
+	assert_int_equal(terminal_device(0xfff08fff), makedev(143, 0xfffff));
 }
 
 static void
@@ -359,6 +372,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_name_may_hold_anything),
+	    cmocka_unit_test(a_terminal_has_two_numbers),
 	    cmocka_unit_test(a_long_name_is_cut),
 	    cmocka_unit_test(a_zombie_is_dead_only_without_threads),
 	    cmocka_unit_test(what_is_no_stat_is_refused),
