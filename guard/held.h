@@ -32,7 +32,9 @@ struct held_tree {
 	const char *name;        /* of a loose file: the end of path */
 	struct stat st;          /* as first seen */
 	enum keep keep;
-	bool noted; /* it was changed by who knows whom */
+	bool touched; /* the directory was changed in some way; see keep_compare() */
+	bool moved;   /* a component of the way to it may have been moved, back as well */
+	bool noted;   /* it was changed by who knows whom */
 };
 
 /* What is set aside on one file system, to be given back before anything is restored on it. */

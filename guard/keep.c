@@ -4,6 +4,7 @@
 #include "bindmount/cleanup.h"
 #include "guard/held.h"
 #include "guard/hold.h"
+#include "guard/names.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -254,28 +255,27 @@ compare_tree(
 	const struct chain_node *node = tree->node;
 	struct stat now;
 
-	if (!may_have_moved(s, node))
+	if (!tree->moved)
 		return;
 	if (find_change(
 		openat(node->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), &s->since, 0, &name))
 		report(tree->path, name, f, failed);
 	/* If it is elsewhere now that is reported anyway, and is what has set its time. */
-	else if (was_touched(node) &&
-		 fstatat(node->parent->fd, node->name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+	else if (tree->touched && names_look(node->parent->fd, node->name, &now) == 0 &&
 		 chain_same(&now, &node->st))
 		report(tree->path, NULL, f, failed);
 }
 
 static void
-compare_loose(const struct snapshot *s, struct held_tree *tree, struct findings *f, bool *failed)
+compare_loose(struct held_tree *tree, struct findings *f, bool *failed)
 {
 	struct stat now;
 
-	if (fstatat(tree->node->fd, tree->name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    chain_same(&now, &tree->st) && now.st_ctim.tv_sec == tree->st.st_ctim.tv_sec &&
+	if (names_look(tree->node->fd, tree->name, &now) == 0 && chain_same(&now, &tree->st) &&
+	    now.st_ctim.tv_sec == tree->st.st_ctim.tv_sec &&
 	    now.st_ctim.tv_nsec == tree->st.st_ctim.tv_nsec)
 		return;
-	if (may_have_moved(s, tree->node))
+	if (tree->moved)
 		report(tree->path, NULL, f, failed);
 	else
 		tree->noted = true;
@@ -286,11 +286,16 @@ keep_compare(struct snapshot *s, struct findings *f)
 {
 	bool failed = false;
 
+	/* First all that goes by times: to look something up may take a directory's mode to be changed. */
+	for (size_t i = 0; i < s->tree_count; i++) {
+		s->trees[i].touched = was_touched(s->trees[i].node);
+		s->trees[i].moved = may_have_moved(s, s->trees[i].node);
+	}
 	for (size_t i = 0; i < s->tree_count; i++)
 		if (s->trees[i].keep == KEEP_TREE)
 			compare_tree(s, &s->trees[i], f, &failed);
 		else if (s->trees[i].keep == KEEP_LOOSE)
-			compare_loose(s, &s->trees[i], f, &failed);
+			compare_loose(&s->trees[i], f, &failed);
 	return failed;
 }
 

@@ -79,6 +79,19 @@ names_close_up(struct names_opened *o)
 	o->changed = false;
 }
 
+int
+names_look(int dir, const char *name, struct stat *st)
+{
+	AUTO_OPENED struct names_opened opened = {.fd = dir};
+
+	if (fstatat(dir, name, st, AT_SYMLINK_NOFOLLOW) == 0)
+		return 0;
+	if (errno != EACCES)
+		return -1;
+	names_open_up(&opened, dir);
+	return fstatat(dir, name, st, AT_SYMLINK_NOFOLLOW);
+}
+
 char *
 names_path_of(int fd)
 {

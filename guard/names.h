@@ -43,6 +43,12 @@ void names_close_up(struct names_opened *o);
 
 #define AUTO_OPENED __attribute__((cleanup(names_close_up)))
 
+/*
+ * fstatat(2) of name in dir, no link followed. Where the leg has taken away the right to search dir, that is given back for
+ * as long as it takes: what can't be looked up is neither gone nor changed.
+ */
+int names_look(int dir, const char *name, struct stat *st);
+
 /* chmod(2) by descriptor; unlike fchmod(2) it takes an O_PATH one. -1 with errno. */
 int names_chmod(int fd, mode_t mode);
 

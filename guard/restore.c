@@ -63,7 +63,7 @@ in_place(const struct chain_node *node, struct misplaced *m)
 	*m = (struct misplaced){.same_inode = true};
 	if (node->parent == NULL)
 		return true;
-	m->foreign = fstatat(node->parent->fd, node->name, &m->there, AT_SYMLINK_NOFOLLOW) == 0;
+	m->foreign = names_look(node->parent->fd, node->name, &m->there) == 0;
 	/* The number of an inode that was let go may be another's by now. */
 	return m->foreign && node->fd >= 0 && chain_same(&m->there, &node->st);
 }
@@ -125,7 +125,7 @@ act_make_room(void *arg)
 	const struct act *a = arg;
 	struct stat st;
 
-	if (fstatat(a->node->parent->fd, a->node->name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+	if (names_look(a->node->parent->fd, a->node->name, &st) != 0)
 		return 0;
 	return names_clear(&a->r->names, a->node);
 }

@@ -45,6 +45,41 @@ chmod_ancestors() {
 	same "$(stat -c %a "$RUNNER_TEMP")" 755
 }
 
+# What is only kept is looked up by its name as well: an earlier step's file, an action, what --read-only names. To be out
+# of reach is not to be changed, nor to be gone.
+chmod_above_what_is_kept() {
+	local options
+	echo true >"$RUNNER_TEMP/earlier.sh"
+	mkdir -p "$work/_actions/theirs" "$work/workspace/deep"
+	echo true | tee "$work/_actions/theirs/main.js" >"$work/workspace/deep/asked"
+	for options in "" --share-pid "--isolation landlock"; do
+		# shellcheck disable=SC2086
+		guard $options --status "$work/status.json" --read-only "$work/workspace/deep/asked" -- bash -c '
+			mkdir "$1/new" "$1/_temp/new"
+			chmod 000 "$1/workspace/deep" "$1/_temp" "$1"' - "$work"
+		expect 120
+		kept
+		lacks "$work/stderr" "NOT restored"
+		lacks "$work/stderr" "was changed"
+		same "$(grep -c tampered: "$work/stderr")" 2
+		has "$work/stderr" "tampered: metadata $work (mode 0755 became 0000), restored"
+		has "$work/stderr" "tampered: metadata $RUNNER_TEMP (mode 0755 became 0000), restored"
+		# In the workspace modes are the leg's.
+		same "$(stat -c %a "$work/workspace/deep")" 0
+		chmod 755 "$work/workspace/deep"
+	done
+}
+kept_file_gone_from_a_closed_directory() {
+	mkdir "$work/workspace/deep"
+	echo asked >"$work/workspace/deep/asked"
+	guard --status "$work/status.json" --read-only "$work/workspace/deep/asked" -- bash -c '
+		mv deep away && mkdir deep && chmod 000 deep away'
+	expect 120
+	lacks "$work/stderr" "NOT restored"
+	chmod 755 "$work/workspace/deep"
+	same "$(cat "$work/workspace/deep/asked")" asked
+}
+
 # The kernel lets a nested sandbox act on names by descriptor. Contents hold, names come back.
 nested_rename() {
 	guard -- "$LEGS/dirfd-rename" rename "$RUNNER_TEMP" _runner_file_commands
@@ -163,6 +198,8 @@ scenario "a parent directory that was moved beyond PATH_MAX is put back" parent_
 scenario "a parent directory with a newline and '(deleted)' in its new name is put back" parent_odd_name
 scenario "a parent directory among thousands of files is put back, and the files stay" parent_decoys
 scenario "an ancestor made inaccessible gets its mode back" chmod_ancestors
+scenario "what is kept below it counts neither as changed nor as gone" chmod_above_what_is_kept
+scenario "what is kept is put back into a directory made inaccessible" kept_file_gone_from_a_closed_directory
 scenario "a directory renamed by descriptor from a nested namespace is put back" nested_rename
 scenario "a file unlinked by descriptor from a nested namespace is made anew" nested_unlink
 scenario "a file replaced by descriptor from a nested namespace is put back" nested_replace
