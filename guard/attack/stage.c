@@ -64,20 +64,26 @@ struct stage {
 
 /* --- before */
 
-/* A file system of 4 MiB and few inodes, which only this process and its children see. */
+/* A file system of few inodes, with little room beside the step's two copies of this program, which only this process and
+ * its children see. */
 static int
 mount_small(const struct stage *s, struct error *e)
 {
 	uid_t uid = getuid();
 	gid_t gid = getgid();
+	char options[96];
+	struct stat st;
 
+	if (stat(s->plan->program, &st) != 0)
+		return error_set(e, errno, NULL, "can't find %s", s->plan->program);
+	snprintf(options, sizeof options, "size=%lld,nr_inodes=200,mode=0755",
+	    2 * (long long)st.st_size + (4 << 20));
 	if (unshare(uid == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) != 0)
 		return error_set(e, errno, userns_cure(errno), "can't make a small file system");
 	if (uid != 0 && userns_map_identity(uid, gid, e) != 0)
 		return -1;
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-	    mount("tmpfs", s->step.top, "tmpfs", MS_NOSUID | MS_NODEV,
-		"size=8m,nr_inodes=200,mode=0755") != 0)
+	    mount("tmpfs", s->step.top, "tmpfs", MS_NOSUID | MS_NODEV, options) != 0)
 		return error_set(e, errno, userns_cure(errno), "can't make a small file system");
 	return 0;
 }
