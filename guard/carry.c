@@ -3,6 +3,7 @@
 
 #include "bindmount/cleanup.h"
 #include "bindmount/decoy.h"
+#include "guard/leftovers.h"
 #include "guard/outputs.h"
 #include "guard/summary.h"
 
@@ -342,6 +343,15 @@ carry_append(const struct plan *p, struct snapshot *s, const struct importing *a
 			result = -1;
 	}
 	return result;
+}
+
+bool
+carry_summary_is_free(const struct plan *p, const struct snapshot *s)
+{
+	size_t request = request_of(p, IMPORT_SUMMARY);
+
+	return request != PLAN_NO_OUTPUT &&
+	       leftovers_none(snapshot_descriptor(s, snapshot_index(s, request)));
 }
 
 int

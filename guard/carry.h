@@ -44,6 +44,12 @@ char *carry_read(const struct plan *p, const struct snapshot *s, const struct ou
 int carry_append(
     const struct plan *p, struct snapshot *s, const struct importing *all, struct error *e);
 
+/*
+ * Nobody else has the step's summary open, so no other launcher guards it, for whom an append is tampering. False where
+ * the file system can't tell (no leases).
+ */
+bool carry_summary_is_free(const struct plan *p, const struct snapshot *s);
+
 /* Append the launcher's own text to the step's summary, if that is guarded and the runner would still take it. */
 int carry_append_summary(
     const struct plan *p, struct snapshot *s, const char *text, struct error *e);

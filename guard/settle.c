@@ -102,10 +102,16 @@ decide(const struct job *j)
 
 /* With nobody having asked for it, one that can't be written changes nothing. */
 static int
-append_summary(const struct job *j)
+append_summary(struct job *j)
 {
-	AUTO_FREE char *text = summary_render(j->out, &j->out->error);
+	AUTO_FREE char *text = NULL;
 
+	if (!j->options->summary) {
+		janitor_wait(&j->janitor); /* which has it open as well */
+		if (!carry_summary_is_free(&j->plan, j->snapshot))
+			return 0;
+	}
+	text = summary_render(j->out, &j->out->error);
 	return text != NULL ? carry_append_summary(&j->plan, j->snapshot, text, &j->out->error)
 	                    : -1;
 }

@@ -40,7 +40,7 @@ summary_is_wanted(const struct options *o, const struct outcome *out)
 	             out->proof == PROOF_NONE || out->importing.refused > 0 || out->timed_out ||
 	             out->overflowed;
 
-	if (o->no_summary)
+	if (o->no_summary || (o->no_outputs && !o->summary))
 		return false;
 	for (size_t i = 0; neutralize_name(i) != NULL; i++)
 		found |= count_of(out, i) > 0 && changes_the_step(neutralize_name(i));

@@ -14,7 +14,7 @@
 
 enum { SUMMARY_ROOM = 32 * 1024 }; /* bytes that summary_render() makes at the most */
 
-/* By --summary or --no-summary; else if there is something to tell: tampering, survivors, a limit, a command that would
+/* By --summary, --no-summary or --no-outputs; else if there is something to tell: tampering, survivors, a limit, a command that would
  * have changed the step. */
 bool summary_is_wanted(const struct options *o, const struct outcome *out);
 

@@ -135,6 +135,32 @@ one_file() {
 	same "$(output lane-class)" ok
 }
 
+# A second launcher in the step guards the same file, and would take the table for tampering.
+beside_another() {
+	local other=$file_commands/set_output_beside first
+	: >"$other"
+	: >"$other-2"
+	remember
+	mkfifo "$work/started" "$work/go"
+	GITHUB_OUTPUT=$other "$LEGGUARD" run -- bash -c ': >"$1"; : <"$2"' - "$work/started" "$work/go" >"$work/first" 2>&1 </dev/null &
+	first=$!
+	await "$work/started"
+	GITHUB_OUTPUT=$other-2 guard -- bash -c "$survivor"
+	expect 0
+	same "$(summary)" ""
+	announce "$work/go"
+	wait "$first" || fail "the first one ended with $?: $(cat "$work/first")"
+}
+
+no_outputs() {
+	guard --no-outputs -- bash -c "$survivor"
+	same "$(summary)" ""
+	guard --no-outputs --summary -- bash -c "$survivor"
+	kept
+	summary >"$work/summary"
+	has "$work/summary" '<code>sleep</code>'
+}
+
 # No command of ours may become the end of a line of the leg's, nor the other way round.
 within_a_line() {
 	local both
@@ -169,6 +195,8 @@ scenario "tampering is in the summary, and one error in the log, whatever the pa
 scenario "no name of a process is Markdown, HTML or a terminal's command in the summary" inert
 scenario "a summary that the runner would drop for its size is left alone" too_large
 scenario "no table gets among the outputs where two variables name one file" one_file
+scenario "a launcher leaves the summary alone that another one guards" beside_another
+scenario "--no-outputs appends none but if it is asked for" no_outputs
 scenario "annotations begin a line, though the leg has not ended its own" within_a_line
 scenario "outside of a step there are no annotations" elsewhere
 scenario "--summary without a summary, or with --no-summary, is refused" refusals

@@ -65,12 +65,13 @@ published_wholly() {
 	local size
 	size=$(stat -c %s "$work/remembered/${GITHUB_OUTPUT##*/}")
 	if cmp -s "$work/remembered/${GITHUB_OUTPUT##*/}" "$GITHUB_OUTPUT"; then
-		kept unpublished
+		kept # but for the table in the summary, which comes first
 	else
 		kept
 		same "$(output lane-class)" ok "after $1"
 		truncate -s "$size" "$GITHUB_OUTPUT"
 	fi
+	truncate -s "$(stat -c %s "$work/remembered/${GITHUB_STEP_SUMMARY##*/}")" "$GITHUB_STEP_SUMMARY"
 }
 
 # Kill the launcher at its first, second, ... call of each kind; $1 = 10: only at every tenth of all these.
