@@ -319,9 +319,9 @@ value_exactly_one_env(struct options *o, const char *value, struct error *e)
 	for (const char *at = value;; at++) {
 		size_t n = strcspn(at, ",");
 
-		if (n == 0 || memchr(at, '=', n) != NULL)
+		if (n == 0 || memchr(at, '=', n) != NULL || strcspn(at, " \t\r\n") < n)
 			return error_set(e, 0, "write --exactly-one-env NAME,NAME",
-			    "--exactly-one-env: a name is empty or has = in it");
+			    "--exactly-one-env: a name is empty, or has a blank or = in it");
 		at += n;
 		if (*at == '\0')
 			return 0;

@@ -153,6 +153,7 @@ one_credential() {
 	KEY_A='' KEY_B=$' \t\n' refusal_names="none of KEY_A,KEY_B is set" refused --exactly-one-env KEY_A,KEY_B
 	KEY_A=secret-1 KEY_B=secret-2 refusal_names="KEY_A and KEY_B are both set" refused --exactly-one-env KEY_A,KEY_B
 	lacks "$work/stderr" secret
+	KEY_A=secret-1 KEY_B=secret-2 refusal_names="a name is empty, or has a blank" refused --exactly-one-env "KEY_A, KEY_B"
 	refusal_names="--setenv KEY_B puts a credential on the command line" refused --setenv KEY_B=secret-2 \
 		--exactly-one-env KEY_A,KEY_B
 	lacks "$work/stderr" secret
