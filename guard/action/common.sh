@@ -1,11 +1,12 @@
 # shellcheck shell=bash
-# What the steps of action.yml before the leg share. An earlier step may have set any variable for them, so they look
-# programs up along a PATH of their own.
+# What the steps of action.yml before the leg share. Their environment is what guard/action/clean left, and all the same each
+# variable is set before it is used, so that none can come from an earlier step.
 
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 LC_ALL=C
 export PATH LC_ALL
 unset CDPATH GLOBIGNORE TMPDIR
+place='' in_place='' staged='' kept=''
 umask 022
 
 # annotate KIND TEXT: an annotation, error or warning, in one line whatever is in TEXT.

@@ -40,8 +40,13 @@ rules_of_the_yaml() {
 		for step in steps:
 		    assert "${{" not in step["run"], step["id"]
 		    assert step["shell"] == "/bin/bash --noprofile --norc -p -e -o pipefail {0}", step["id"]
-		    for name in ("BASH_ENV", "LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH"):
+		    for name in "BASH_ENV LD_PRELOAD LD_AUDIT LD_LIBRARY_PATH LD_DEBUG LD_DEBUG_OUTPUT LD_PROFILE LD_PROFILE_OUTPUT " \
+		        "GLIBC_TUNABLES GCONV_PATH LOCPATH NLSPATH LANGUAGE".split():
 		        assert step["env"][name] == "", (step["id"], name)
+		    assert step["env"]["LC_ALL"] == "C", step["id"]
+		    script = "run" if step["id"] == "leg" else "clean " + {"cli": "install-cli"}.get(step["id"], step["id"])
+		    assert step["run"] == 'exec /bin/bash -p "$GITHUB_ACTION_PATH/guard/action/' + script.replace(" ", '" ') + \
+		        ("" if " " in script else '"'), step["run"]
 		    assert "uses" not in step
 		# A credential's value goes to the last step only.
 		for step in steps[:-1]:

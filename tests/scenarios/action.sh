@@ -168,6 +168,47 @@ poisoned() {
 	[[ -e $work/poisoned ]] || fail "the poison is none"
 }
 
+# before_sets LINE...: an earlier step writes them to GITHUB_ENV.
+before_sets() {
+	printf '%s\n' "$@" >"$work/lines"
+	before="[{\"id\": \"poison\", \"shell\": \"/bin/bash {0}\", \"run\": \"/bin/cat $work/lines >>\\\"\$GITHUB_ENV\\\"\"}]"
+}
+
+# The C library loads code to convert to the charset of a locale, and both may be an earlier step's.
+locale_of_another() {
+	need gcc localedef
+	local charmap=/usr/share/i18n/charmaps/ISO-8859-1.gz
+	[[ -e $charmap ]] || skip "there are no charmaps of the package locales"
+	machine
+	mkdir "$work/gconv"
+	gzip -dc "$charmap" | sed 's/<code_set_name>.*/<code_set_name> ODD/; /^% alias/d' >"$work/ODD"
+	localedef --no-archive -c -i POSIX -f "$work/ODD" "$work/gconv/xx_XX" >"$work/stdout" 2>&1 || [[ -e $work/gconv/xx_XX/LC_CTYPE ]]
+	printf 'module ODD// INTERNAL odd 1\nmodule INTERNAL ODD// odd 1\n' >"$work/gconv/gconv-modules"
+	cat >"$work/odd.c" <<-EOF2
+		#include <stdio.h>
+		#include <stdlib.h>
+		static __attribute__((constructor)) void
+		loaded(void)
+		{
+			FILE *f = fopen("$work/loaded", "a");
+			if (f != NULL) {
+				fprintf(f, "key=%s\n", getenv("ANTHROPIC_API_KEY"));
+				fclose(f);
+			}
+		}
+		int gconv(void) { return 0; }
+		int gconv_init(void) { return 0; }
+	EOF2
+	gcc -w -shared -fPIC -o "$work/gconv/odd.so" "$work/odd.c"
+	before_sets LC_ALL=xx_XX LANG=xx_XX LC_CTYPE=xx_XX "LOCPATH=$work/gconv" "GCONV_PATH=$work/gconv"
+	# It is the leg's still, and that it is loaded there shows that it would have been.
+	act run='echo "locale <$LC_ALL $LANG $LOCPATH>"' api-key=secret-1
+	class_is ok
+	has "$machine/log" "locale <xx_XX xx_XX $work/gconv>"
+	[[ -s $work/loaded ]] || fail "it is never loaded"
+	same "$(grep -c . "$work/loaded")" 1 "loaded by more than the leg: $(cat "$work/loaded")"
+}
+
 environment() {
 	machine
 	env='{"LD_LIBRARY_PATH": "/opt/lib with blank", "BASH_ENV": "/nowhere", "LEG_OWN": "the job has it"}'
@@ -306,6 +347,7 @@ scenario_slow "the leg of the action has the one credential that was given, and 
 scenario_slow "with both credentials or none where one is needed no leg of the action starts" not_one_credential
 scenario_slow "no step of the action but the leg's sees a credential, and no argument, log or file" secrecy
 scenario_slow "what an earlier step put into PATH and the environment does nothing in the action's steps" poisoned
+scenario_slow "a locale of an earlier step's, and the code for its charset, is loaded by the leg alone" locale_of_another
 scenario_slow "the leg of the action has the job's environment, LD_LIBRARY_PATH included, and no input of the action" environment
 scenario_slow "quotes, newlines, commands and escapes in the action's inputs are text" inert
 scenario_slow "the action says what is missing or too much to run" nothing_to_run
