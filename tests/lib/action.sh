@@ -42,6 +42,12 @@ describe() {
 	EOF2
 }
 
+# before_sets LINE...: an earlier step writes them to GITHUB_ENV.
+before_sets() {
+	printf '%s\n' "$@" >"$work/lines"
+	before="[{\"id\": \"poison\", \"shell\": \"/bin/bash {0}\", \"run\": \"/bin/cat $work/lines >>\\\"\$GITHUB_ENV\\\"\"}]"
+}
+
 # said PATH: what became of it, as in said leg.outputs.lane-class; steps of the action are leg.steps.NAME.
 said() {
 	python3 -c '

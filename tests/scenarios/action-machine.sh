@@ -57,6 +57,16 @@ installed_by_root() {
 	act run=true
 	class_is ok
 	same "$(sha256sum <"$work/local-lib/legguard/$sha256/legguard" | cut -d ' ' -f 1)" "$sha256"
+	# Nor does the step that finds it there take anything to do from an earlier step.
+	printf '#!/bin/sh\necho "$*" >>%q\n' "$work/done" >"$work/do"
+	chmod 0755 "$work/do"
+	touch "$work/done"
+	chmod 0666 "$work/done"
+	before_sets "in_place=$work/do" staged=x "place=$work" kept=x work=x built=x missing=x
+	act run=true
+	class_is ok
+	same "$(<"$work/done")" "" "run for an earlier step"
+	before='[]'
 	# Where everybody writes in one place, the next one is taken.
 	chmod 0777 "$work/local-lib"
 	act run=true
@@ -199,6 +209,8 @@ as_root_itself() {
 from_source() {
 	machine
 	need gcc meson ninja pkg-config
+	# What an earlier step says of compilers and packages has no say.
+	env='{"PKG_CONFIG_LIBDIR": "/nowhere", "APT_CONFIG": "/nowhere", "CC": "false", "CFLAGS": "-x", "MESON_PACKAGE_CACHE_DIR": "/nowhere"}'
 	act run=true binary= sha256=
 	class_is ok
 	[[ ! $(find /var/tmp -maxdepth 1 -name 'legguard-build.*' -user "$(id -u)") ]] || fail "it left something in /var/tmp"

@@ -168,12 +168,6 @@ poisoned() {
 	[[ -e $work/poisoned ]] || fail "the poison is none"
 }
 
-# before_sets LINE...: an earlier step writes them to GITHUB_ENV.
-before_sets() {
-	printf '%s\n' "$@" >"$work/lines"
-	before="[{\"id\": \"poison\", \"shell\": \"/bin/bash {0}\", \"run\": \"/bin/cat $work/lines >>\\\"\$GITHUB_ENV\\\"\"}]"
-}
-
 # The C library loads code to convert to the charset of a locale, and both may be an earlier step's.
 locale_of_another() {
 	need gcc localedef
@@ -207,6 +201,22 @@ locale_of_another() {
 	has "$machine/log" "locale <xx_XX xx_XX $work/gconv>"
 	[[ -s $work/loaded ]] || fail "it is never loaded"
 	same "$(grep -c . "$work/loaded")" 1 "loaded by more than the leg: $(cat "$work/loaded")"
+}
+
+# What the steps before the leg go on with, whatever there is: no name that is not listed, and none of those without a value.
+clean() {
+	have_action
+	mkdir -p "$work/action/guard/action"
+	cp "$ACTION/guard/action/clean" "$work/action/guard/action/"
+	printf '#!/bin/bash\n/usr/bin/env\n' >"$work/action/guard/action/show"
+	env -i BASH_ENV= POSIXLY_CORRECT=1 FUNCNEST=3 LD_SHOW_AUXV=1 APT_CONFIG=/nowhere PKG_CONFIG_LIBDIR=/nowhere DPKG_ROOT=/nowhere CC=false \
+		in_place=rm staged=x keep=y name=z GITHUB_TOKEN=secret LEG_OWN=x TMPDIR=/nowhere GCONV_PATH= LC_ALL=C DOCKER_HOST=x SUDO_ASKPASS=x \
+		HOME=/home/of LEG_RUN=$'two\nlines' GITHUB_ACTION_PATH="$work/action" GITHUB_OUTPUT=/o RUNNER_TEMP=/t https_proxy=p LEG_ARGS= \
+		/bin/bash -p "$work/action/guard/action/clean" show >"$work/all"
+	# AT_...: what the dynamic linker was asked to show, for the first shell and env(1) that comes after it.
+	grep -vE '^(AT_|\?\?\?|(PWD|SHLVL|_)=)' "$work/all" >"$work/stdout"
+	same "$(sort "$work/stdout")" "$(printf '%s\n' LEG_RUN=two lines LEG_ARGS= HOME=/home/of "GITHUB_ACTION_PATH=$work/action" GITHUB_OUTPUT=/o \
+		RUNNER_TEMP=/t https_proxy=p | sort)"
 }
 
 environment() {
@@ -348,6 +358,7 @@ scenario_slow "with both credentials or none where one is needed no leg of the a
 scenario_slow "no step of the action but the leg's sees a credential, and no argument, log or file" secrecy
 scenario_slow "what an earlier step put into PATH and the environment does nothing in the action's steps" poisoned
 scenario_slow "a locale of an earlier step's, and the code for its charset, is loaded by the leg alone" locale_of_another
+scenario_slow "the action's steps before the leg go on with a short list of variables, and nothing else" clean
 scenario_slow "the leg of the action has the job's environment, LD_LIBRARY_PATH included, and no input of the action" environment
 scenario_slow "quotes, newlines, commands and escapes in the action's inputs are text" inert
 scenario_slow "the action says what is missing or too much to run" nothing_to_run
