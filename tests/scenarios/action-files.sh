@@ -37,6 +37,9 @@ rules_of_the_yaml() {
 		action = yaml.safe_load(open(sys.argv[1]))
 		steps = action["runs"]["steps"]
 		assert action["runs"]["using"] == "composite"
+		# No leg, no success: the last step is one that can't be started.
+		last = steps.pop()
+		assert last["if"] == "success() && steps.leg.outputs.exit-code == ''" and last["shell"].startswith("/dev/null/"), last
 		for step in steps:
 		    assert "${{" not in step["run"], step["id"]
 		    assert step["shell"] == "/bin/bash --noprofile --norc -p -e -o pipefail {0}", step["id"]

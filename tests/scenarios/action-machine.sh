@@ -95,6 +95,35 @@ sudo_dropped() {
 	act_refused check "drop-sudo takes away" run=true user=runner drop-sudo=true
 }
 
+# Where the dynamic linker ends each step with success before it has done anything.
+nothing_done() {
+	hosted
+	before_sets LD_TRACE_LOADED_OBJECTS=1
+	local drop
+	for drop in false true; do
+		act run='exit 9' drop-sudo="$drop"
+		same "$(said leg.steps.check.outcome)" success
+		same "$(said leg.steps.leg.outcome)" skipped
+		class_is ""
+		same "$(said leg.outcome)" failure
+		has "$machine/log" "executable file: /dev/null/legguard-has-not-run"
+	done
+	# One step alone: what follows does not take it for done.
+	before='[]'
+	cp -r "$ACTION" "$work/action"
+	chmod -R a+rX "$work/action"
+	local step
+	for step in check install ready drop-sudo run; do
+		cp "$ACTION/guard/action/$step" "$work/kept"
+		echo 'exit 0' >"$work/action/guard/action/$step"
+		ACTION=$work/action act run='touch "$RUNNER_TEMP/../ran"' drop-sudo=true
+		cp "$work/kept" "$work/action/guard/action/$step"
+		same "$(said leg.outcome)" failure "without $step"
+		same "$(said leg.steps.ended.outcome)" failure "without $step"
+		[[ ! -e $machine/ran ]] || fail "the leg ran without $step"
+	done
+}
+
 as_user_by_sudo() {
 	hosted
 	act user=runner run='echo "uid $(id -u) $(id -G | wc -w) ${ANTHROPIC_API_KEY-unset}"; echo x >>"$GITHUB_OUTPUT"; exit 5' api-key=secret-1 \
@@ -278,6 +307,7 @@ scenario_slow "the action installs nothing in RUNNER_TEMP, under another name ei
 scenario_slow "the action gets its binary by https, and follows nowhere else" by_https
 scenario_again_as_root "where sudo works the action installs legguard as root's" installed_by_root
 scenario_again_as_root "drop-sudo takes sudo and docker away, checks it, and does not go on otherwise" sudo_dropped
+scenario_again_as_root "a step of the action that did nothing, and said so to nobody, is no success and no leg" nothing_done
 scenario_again_as_root "with a user the action starts legguard by sudo, and a cancel still publishes" as_user_by_sudo
 scenario_again_as_root "prepare raises a limit that keeps a leg from running" prepared
 scenario_again_as_root "prepare loads the AppArmor profile where AppArmor restricts namespaces" profile_loaded
