@@ -89,9 +89,23 @@ sudo_dropped() {
 	lacks "$machine/log" sudo-before
 	class_is ok
 	has "$machine/log" "sudo and docker are gone for runner"
-	# A rule that comes later wins: said, and no leg.
+	# For one program, and after all that is included.
+	echo 'runner ALL=(ALL) NOPASSWD: /usr/bin/id, /usr/bin/tee' >"$work/etc/sudoers.d/zzzz-tools"
+	chmod 0440 "$work/etc/sudoers.d/zzzz-tools"
 	echo 'runner ALL=(ALL:ALL) NOPASSWD: ALL' >>"$work/etc/sudoers"
+	act run='true' drop-sudo=true
+	class_is ok
+	"${under[@]}" sudo -n -l >"$work/stdout" || fail "no list"
+	has "$work/stdout" "/usr/bin/tee"
+	! "${under[@]}" sudo -n id || fail "sudo for one program"
+	# A rule that sudo has from elsewhere: said, and no leg.
+	cp "$work/etc/sudoers" "$work/etc/sudoers.other"
+	echo 'runner ALL=(ALL:ALL) NOPASSWD: /usr/bin/id' >>"$work/etc/sudoers.other"
+	echo 'Plugin sudoers_policy sudoers.so sudoers_file=/etc/sudoers.other' >"$work/etc/sudo.conf"
 	act_refused drop-sudo "sudo still works for runner" run='touch "$RUNNER_TEMP/../ran"' drop-sudo=true
+	echo 'runner ALL=(ALL:ALL) NOPASSWD: ALL' >>"$work/etc/sudoers.other"
+	act_refused drop-sudo "sudo still works for runner" run='touch "$RUNNER_TEMP/../ran"' drop-sudo=true
+	rm "$work/etc/sudo.conf"
 	act_refused check "drop-sudo takes away" run=true user=runner drop-sudo=true
 }
 
