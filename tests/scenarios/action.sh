@@ -69,6 +69,23 @@ credentials() {
 	act run="$show"
 	has "$machine/log" "key=unset token=unset scrub=unset"
 }
+other_credentials() {
+	machine
+	env='{"ANTHROPIC_AUTH_TOKEN": "other-1", "ANTHROPIC_BASE_URL": "other-2", "CLAUDE_CODE_USE_BEDROCK": "other-3", "ANTHROPIC_CUSTOM_HEADERS": "other-4",
+		"CLAUDE_CODE_USE_SOMETHING": "other-5", "AWS_BEARER_TOKEN_BEDROCK": "other-6", "CLAUDE_CODE_OAUTH_REFRESH_TOKEN": "other-7",
+		"ANTHROPIC_BEDROCK_BASE_URL": "other-8", "ANTHROPIC_MODEL": "the-job-s"}'
+	local credential
+	for credential in api-key subscription-token; do
+		act run=env "$credential=secret-1"
+		class_is ok
+		has "$machine/log" =secret-1
+		has "$machine/log" ANTHROPIC_MODEL=the-job-s
+		lacks "$machine/log" =other-
+	done
+	# Without one there is nothing for them to meet.
+	act run=env
+	same "$(grep -c =other- "$machine/log")" 8
+}
 not_one_credential() {
 	machine
 	act_refused check "must not meet" run='touch "$RUNNER_TEMP/../ran"' api-key=secret-1 subscription-token=secret-2
@@ -354,6 +371,7 @@ as_shell() {
 scenario "an honest leg through the action: its outputs, those it was allowed, and those declared" honest
 scenario "the forged lane class through the action, end to end: the class is the launcher's" forged
 scenario_slow "the leg of the action has the one credential that was given, and none of the job's" credentials
+scenario_slow "nothing of the job's has the leg use another credential beside the one that was given" other_credentials
 scenario_slow "with both credentials or none where one is needed no leg of the action starts" not_one_credential
 scenario_slow "no step of the action but the leg's sees a credential, and no argument, log or file" secrecy
 scenario_slow "what an earlier step put into PATH and the environment does nothing in the action's steps" poisoned
