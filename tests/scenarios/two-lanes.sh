@@ -220,6 +220,29 @@ rules_of_two_lanes() {
 	broken status 's/--key-result "\$KEY_RESULT"//'
 	broken status 's/--key-class "\$KEY_CLASS"/--key-class ok/'
 	broken status 's/( *)name: Report one outcome/&\n\1if: success()/'
+	broken outcome-counts 's/exit "\$status"/exit 0/'
+	broken outcome-counts 's/exit "\$status"/&\n          exit 0/'
+	broken outcome-counts 's/outcome=\$\(build/outcome=ok; : $(build/'
+	broken outcome-counts 's/status=\$\?/status=0/'
+	broken outcome-counts 's/"outcome=\$outcome"/"outcome=ok"/'
+	broken outcome-counts 's/^( *)status=0/\1exit() { builtin exit 0; }\n&/'
+	broken outcome-counts 's/build\/guard\/legguard outcome/$(echo &)/'
+	broken outcome-counts 's/(outcome: ).*steps.*/\1ok/'
+	broken known-shell 's/( *)name: Report one outcome/&\n\1shell: \/bin\/true {0}/'
+	broken known-shell "$in_key{s/( *)name: Look whether.*/&\n\1shell: bash {0}/}"
+	broken known-shell 's/shell: .*/shell: bash/'
+	broken known-shell '/^defaults:/,/shell:/d'
+	broken environment 's/^permissions:/env: {CLAUDE_CODE_OAUTH_TOKEN: literal}\n&/'
+	broken environment 's/^permissions:/env: {ANTHROPIC_BASE_URL: "http:\/\/x"}\n&/'
+	broken environment "$in_status{s/^    runs-on: /    env: {BASH_ENV: x}\n&/}"
+	broken environment 's/^    runs-on: /    env: {MY_API_KEY: "1234"}\n&/'
+	broken isolated 's/timeout: 20m/&\n          isolation: none/'
+	broken nothing-carried 's|^    steps:|&\n      - uses: actions/setup-go@1111111111111111111111111111111111111111|'
+	broken nothing-carried 's|^    steps:|&\n      - uses: astral-sh/setup-uv@1111111111111111111111111111111111111111\n        with: {cache: "false"}|'
+	broken nothing-carried 's|^    steps:|&\n      - uses: actions/setup-go@1111111111111111111111111111111111111111\n        with: {cache: "true"}|'
+	sed "/^  status:/,\$!s|^    steps:|&\n      - uses: actions/setup-go@1111111111111111111111111111111111111111\n        with: {cache: false}|" \
+		"$workflows/two-lane.yml" >whole.yml
+	"$LIB/two-lane-rules" whole.yml >"$work/stdout" || fail "a cache that is off"
 	broken no-interpolation "s/\"\\\$KEY_CLASS\"/\"$needed\"/"
 	broken no-interpolation "s/shell: .*/shell: $needed {0}/"
 	broken no-interpolation 's/Review the last commit\./${{ github.event.head_commit.message }}/'
