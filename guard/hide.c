@@ -54,6 +54,12 @@ hide_named(struct plan *p, struct error *e)
 	return 0;
 }
 
+bool
+hide_is_named(const struct plan *p, size_t i)
+{
+	return p->hidden_for.list[i] == by_option;
+}
+
 const char *
 hide_above(const struct plan *p, const char *path)
 {
@@ -126,7 +132,7 @@ check(const struct plan *p, const char *path, const char *what, struct error *e)
 	if (mask == NULL)
 		return 0;
 	for (size_t i = 0; i < p->view.hidden.count; i++)
-		if (p->view.hidden.list[i].path == mask && p->hidden_for.list[i] != by_option)
+		if (p->view.hidden.list[i].path == mask && !hide_is_named(p, i))
 			return error_set(e, 0, "--allow-socket with that path leaves it open",
 			    "%s %s lies in %s, which is closed to a leg", what, path, mask);
 	return error_set(

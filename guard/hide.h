@@ -19,6 +19,9 @@ int hide_path(
 /* Hide what --hide names. Refused: a path that is not there, "/", anything in /proc, and with Landlock a socket. */
 int hide_named(struct plan *p, struct error *e);
 
+/* True if view.hidden.list[i] is there because --hide names it. */
+bool hide_is_named(const struct plan *p, size_t i);
+
 /* The hidden path that path is or lies below without being kept, or NULL. */
 const char *hide_above(const struct plan *p, const char *path);
 

@@ -69,8 +69,9 @@ hide(struct job *j, const char *path, const struct stat *st, struct error *e)
 
 	if (hide_path(&j->plan, path, st, "the audit record", e) != 0)
 		return -1;
-	/* What is above a hidden path is not pinned, but what is above a read-only one is. */
-	if (j->options->pin && view_paths_add(read_only, path, st->st_dev, st->st_ino) != 0)
+	/* What is above a hidden path is not pinned and may be writable; what is above a read-only one is held. */
+	if ((j->options->pin || j->options->writable.count > 0) &&
+	    view_paths_add(read_only, path, st->st_dev, st->st_ino) != 0)
 		return error_set(e, errno, NULL, "can't note %s", path);
 	return 0;
 }

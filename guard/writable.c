@@ -7,6 +7,7 @@
 #include "bindmount/strict.h"
 #include "guard/environment.h"
 #include "guard/held.h"
+#include "guard/hide.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +17,9 @@
 
 static const char beside[] =
     "name directories beside it, or take it out with --unprotect if it is protected by default";
+
+/* A name that the leg may change takes a mask along only in one of the mounts that show it. */
+static const char apart[] = "name directories beside it";
 
 static const char *
 is_in(const struct view_paths *paths, const char *path)
@@ -46,16 +50,17 @@ add_named(struct plan *p, const char *name, struct error *e)
 	return 0;
 }
 
-/* dir as it was named, against a name of what is read-only, path. */
+/* dir as it was named, against a name of what is read-only or hidden, path. */
 static int
-check_pair(const char *dir, const char *alias, const char *path, struct error *e)
+check_pair(const char *dir, const char *alias, const char *path, bool hidden, struct error *e)
 {
 	if (mountinfo_below(alias, dir))
-		return error_set(e, 0, beside,
-		    "--writable: %s holds %s%s%s, which the leg must not write", dir, alias,
+		return error_set(e, 0, hidden ? apart : beside,
+		    "--writable: %s holds %s%s%s, which the leg %s", dir, alias,
 		    strcmp(alias, path) != 0 ? ", another name of " : "",
-		    strcmp(alias, path) != 0 ? path : "");
-	if (mountinfo_below(dir, alias))
+		    strcmp(alias, path) != 0 ? path : "",
+		    hidden ? "could uncover" : "must not write");
+	if (!hidden && mountinfo_below(dir, alias))
 		return error_set(e, 0, beside,
 		    "--writable: %s lies in %s, which the leg must not write", dir, path);
 	return 0;
@@ -63,7 +68,8 @@ check_pair(const char *dir, const char *alias, const char *path, struct error *e
 
 /* Through mounts that are in a writable directory the view sees to it; dir itself must not be such a mount's. */
 static int
-check_aliases(const char *dir, const char *path, const struct mountinfo *m, struct error *e)
+check_aliases(
+    const char *dir, const char *path, bool hidden, const struct mountinfo *m, struct error *e)
 {
 	const struct mount_entry *home = alias_home(m, path);
 
@@ -78,27 +84,40 @@ check_aliases(const char *dir, const char *path, const struct mountinfo *m, stru
 		alias = mountinfo_alias(home, other, path);
 		if (alias == NULL && errno != 0)
 			return error_set(e, errno, NULL, "can't name %s", path);
-		if (alias != NULL && check_pair(dir, alias, path, e) != 0)
+		if (alias != NULL && check_pair(dir, alias, path, hidden, e) != 0)
 			return -1;
 	}
 	return 0;
 }
 
+/* By all its names. */
 static int
-check(const struct view *v, const struct snapshot *s, const struct mountinfo *m, struct error *e)
+check_path(
+    const char *dir, const char *path, bool hidden, const struct mountinfo *m, struct error *e)
 {
+	return check_pair(dir, path, path, hidden, e) != 0 ? -1
+	                                                   : check_aliases(dir, path, hidden, m, e);
+}
+
+static int
+check(const struct plan *p, const struct snapshot *s, const struct mountinfo *m, struct error *e)
+{
+	const struct view *v = &p->view;
+
 	for (size_t i = 0; i < v->writable.count; i++) {
 		const char *dir = v->writable.list[i].path;
 
 		for (size_t k = 0; k < v->read_only.count; k++) {
-			const char *path = v->read_only.list[k].path;
+			const struct view_path *path = &v->read_only.list[k];
 
-			if (view_path_is_gone(&v->read_only.list[k]))
-				continue;
-			if (check_pair(dir, path, path, e) != 0 ||
-			    check_aliases(dir, path, m, e) != 0)
+			if (!view_path_is_gone(path) &&
+			    check_path(dir, path->path, false, m, e) != 0)
 				return -1;
 		}
+		for (size_t k = 0; k < v->hidden.count; k++)
+			if (hide_is_named(p, k) &&
+			    check_path(dir, v->hidden.list[k].path, true, m, e) != 0)
+				return -1;
 		for (size_t k = 0; k < s->chain.count; k++) {
 			const char *path = s->chain.nodes[k]->path;
 
@@ -208,7 +227,7 @@ writable_plan(struct plan *p, const struct snapshot *s, char *const *env, struct
 			return -1;
 	if (mountinfo_read(&m) != 0)
 		return error_set(e, errno, NULL, "can't read /proc/self/mountinfo");
-	result = check(v, s, &m, e);
+	result = check(p, s, &m, e);
 	mountinfo_free(&m);
 	/* Where TMPDIR is below /tmp it is private with it. */
 	if (result == 0 && environment_get(p->leg_env, "TMPDIR") != NULL)

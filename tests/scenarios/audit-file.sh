@@ -56,17 +56,34 @@ pinned() { out_of_reach --pin; }
 shared_pid() { out_of_reach --share-pid; }
 strict() {
 	out_of_reach --writable "$work/workspace"
-	# Also where it lies in what the leg may write, and in the directory that gets a private one in its place.
-	record=$work/workspace/audit.jsonl
-	audited --writable "$work/workspace" -- bash -c "$attack" - "$record" "" 0
-	expect 0
-	same "$(cat "$work/stdout")" ""
-	same "$(runs complete)" 1
+	# Also where it lies in the directory that gets a private one in its place.
 	record=$RUNNER_TEMP/audit.jsonl
 	audited --writable "$work/workspace" -- bash -c '! cat "$1"' - "$record"
 	expect 0
 	same "$(runs complete)" 1
 	same "$(status_of audit.head)" "$(cut -d ' ' -f 4 "$work/verified")"
+}
+# Whether it lies there directly or not, and is there already or not: the leg could move it away from its mask.
+below_writable() {
+	local name option
+	mkdir "$work/workspace/own" "$work/other"
+	for name in workspace/audit.jsonl workspace/own/audit.jsonl; do
+		for option in --audit --audit-otlp; do
+			refusal_names="--writable: $work/workspace holds $work/$name, which the leg must not write"
+			refused --writable "$work/workspace" "$option" "$work/$name"
+			: >"$work/$name"
+			refused --writable "$work/workspace" "$option" "$work/$name"
+			rm "$work/$name"
+		done
+	done
+	# By another mount of the directory.
+	record=$work/workspace/own/audit.jsonl
+	: >"$record"
+	under=("$TOOLS/oddly" "bind=$work/workspace/own:$work/other" --)
+	refusal_names="which the leg must not write" refused --writable "$work/other" --audit "$record"
+	under=()
+	[[ ! -s $record ]] || fail "something was recorded"
+	kept unpublished
 }
 landlocked() {
 	python3 -c 'import ctypes; raise SystemExit(ctypes.CDLL(None).syscall(444, None, 0, 1) <= 0)' ||
@@ -430,7 +447,8 @@ refused_later() {
 scenario "in the default view the leg can't read, write, lock or replace the audit file" default_view
 scenario "nor with --pin" pinned
 scenario "nor with --share-pid" shared_pid
-scenario "nor with --writable, wherever the file lies" strict
+scenario "nor with --writable, wherever else the file lies" strict
+scenario "--writable refuses a record that lies below it, by whatever mount" below_writable
 scenario "nor with --isolation landlock" landlocked
 scenario_as_root "nor with --user, whosever the file is, and no link leads root elsewhere" as_another_user
 scenario_as_root "nor with --root-leg" as_root

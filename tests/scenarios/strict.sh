@@ -127,6 +127,18 @@ refusals() {
 	under=("$TOOLS/oddly" "bind=$RUNNER_TEMP:$work/alias" --)
 	refused --writable "$work/alias"
 	under=()
+	# Neither what lies deeper nor what is directly in it: the leg could move it away from its mask.
+	mkdir -p "$work/dir/in/deep"
+	mkdir "$work/other"
+	local name
+	for name in "$work/dir/in" "$work/dir/in/deep"; do
+		refusal_names="--writable: $work/dir holds $name, which the leg could uncover"
+		refused --writable "$work/dir" --hide "$name"
+	done
+	under=("$TOOLS/oddly" "bind=$work/dir/in:$work/other" --)
+	refusal_names="--writable: $work/other holds $work/other/deep, another name of $work/dir/in/deep"
+	refused --writable "$work/other" --hide "$work/dir/in/deep"
+	under=()
 	refusal_names="on the way to a guarded file"
 	ln -s "$RUNNER_TEMP" "$work/dir/link"
 	GITHUB_OUTPUT=$work/dir/link/_runner_file_commands/${GITHUB_OUTPUT##*/} refused --writable "$work/dir"
@@ -340,14 +352,14 @@ failing_runs() {
 }
 decoys_and_masks() {
 	outside_tmp
-	mkdir "$work/workspace/hidden"
-	echo secret >"$work/workspace/hidden/file"
+	mkdir "$work/hidden"
+	echo secret >"$work/hidden/file"
 	local view
 	for view in --pin "--writable=$work/workspace"; do
-		guard "$view" --hide "$work/workspace/hidden" --file-commands decoy --import output:answer -- bash -euc '
+		guard "$view" --hide "$work/hidden" --file-commands decoy --import output:answer -- bash -euc '
 			echo answer=42 >>"$GITHUB_OUTPUT"
 			echo lane-class=credit-stop >>"$GITHUB_OUTPUT"
-			[[ -z $(ls -A hidden) ]]'
+			[[ -z $(ls -A ../hidden) ]]'
 		expect 0
 		kept
 		same "$(output answer)" 42
