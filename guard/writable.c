@@ -5,12 +5,14 @@
 #include "bindmount/cleanup.h"
 #include "bindmount/mountinfo.h"
 #include "bindmount/strict.h"
+#include "guard/chain.h"
 #include "guard/environment.h"
 #include "guard/held.h"
 #include "guard/hide.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -131,6 +133,71 @@ check(const struct plan *p, const struct snapshot *s, const struct mountinfo *m,
 	return 0;
 }
 
+/* A name as it was given: no part of it, nor of a link on the way, may be where the leg could put another. */
+static int
+check_way(const struct view *v, const char *name, const char *source, struct error *e)
+{
+	struct chain way = {0};
+	AUTO_FREE char *text = NULL;
+	struct error lost = {0};
+	int result = 0;
+
+	/* With "." behind it a link at the end is followed; that fails at a file's end, when all is walked. */
+	if (asprintf(&text, "%s/.", name) < 0) {
+		text = NULL;
+		return error_set(e, ENOMEM, NULL, "can't note %s", name);
+	}
+	if (chain_walk(&way, text, source, &lost) == NULL && lost.errnum != ENOTDIR &&
+	    lost.errnum != ENOENT) {
+		*e = lost;
+		result = -1;
+	}
+	for (size_t i = 0; i < way.count && result == 0; i++) {
+		const char *path = way.nodes[i]->path, *dir = is_in(&v->writable, path);
+
+		if (dir != NULL && strcmp(path, dir) != 0)
+			result = error_set(e, 0, "name it by a path that the leg can't change",
+			    "--writable: %s holds %s, which is on the way to %s (%s)", dir, path,
+			    name, source);
+	}
+	chain_free(&way);
+	return result;
+}
+
+static int
+check_ways(const struct plan *p, char *const *env, struct error *e)
+{
+	static const char *const variables[] = {"GITHUB_EVENT_PATH", "GITHUB_ACTION_PATH",
+	    "ACTIONS_RUNNER_HOOK_JOB_STARTED", "ACTIONS_RUNNER_HOOK_JOB_COMPLETED",
+	    "ACTIONS_RUNNER_CONTAINER_HOOKS"};
+	const struct options *o = p->options;
+	const struct {
+		const char *name, *source;
+	} named[] = {{o->audit_path, "--audit"}, {o->audit_otlp, "--audit-otlp"},
+	    {o->status_path, "--status"}, {o->managed_settings, "--managed-settings"}};
+
+	for (size_t i = 0; i < o->read_only.count; i++)
+		if (check_way(&p->view, o->read_only.list[i], "--read-only", e) != 0)
+			return -1;
+	for (size_t i = 0; i < o->hide.count; i++)
+		if (check_way(&p->view, o->hide.list[i], "--hide", e) != 0)
+			return -1;
+	for (size_t i = 0; i < sizeof named / sizeof named[0]; i++)
+		if (named[i].name != NULL &&
+		    check_way(&p->view, named[i].name, named[i].source, e) != 0)
+			return -1;
+	for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+		const char *name = environment_get(env, variables[i]);
+		AUTO_FREE char *real = name != NULL ? realpath(name, NULL) : NULL;
+
+		/* What is left out is the leg's to change. */
+		if (real != NULL && protected_get(&p->protected, real) != NULL &&
+		    check_way(&p->view, name, variables[i], e) != 0)
+			return -1;
+	}
+	return 0;
+}
+
 static bool
 is_place(const char *path)
 {
@@ -229,6 +296,8 @@ writable_plan(struct plan *p, const struct snapshot *s, char *const *env, struct
 		return error_set(e, errno, NULL, "can't read /proc/self/mountinfo");
 	result = check(p, s, &m, e);
 	mountinfo_free(&m);
+	if (result == 0)
+		result = check_ways(p, env, e);
 	/* Where TMPDIR is below /tmp it is private with it. */
 	if (result == 0 && environment_get(p->leg_env, "TMPDIR") != NULL)
 		v->scratch = realpath(environment_get(p->leg_env, "TMPDIR"), NULL);

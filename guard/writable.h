@@ -11,8 +11,8 @@
 /*
  * Fill in view.writable, view.temp and view.shown, once all read-only paths are noted and the guarded files'
  * names are walked; env is the launcher's environment. Refused: what is no directory, "/", /proc, and a
- * directory through which a guarded or read-only path, or a name on the way to a guarded file, could be
- * changed. Does nothing without --writable.
+ * directory through which a guarded, read-only or --hide path, or a name on the way to it as it was given, a link
+ * or not, could be changed. Does nothing without --writable.
  */
 int writable_plan(struct plan *p, const struct snapshot *s, char *const *env, struct error *e);
 

@@ -152,6 +152,47 @@ refusals() {
 	kept unpublished
 }
 
+# A link, or a directory that ".." leaves again, which the leg could put another in the place of.
+ways() {
+	outside_tmp
+	local option variable name
+	mkdir -p "$work/real/dir" "$work/workspace/sub"
+	echo x >"$work/real/file"
+	ln -s ../real "$work/workspace/link"
+	ln -s "$work/workspace/link" "$work/outer"
+	ln -s "$work/real/file" "$work/workspace/last"
+	refusal_names="which is on the way to "
+	for option in --read-only --hide --guard --status --audit --audit-otlp; do
+		[[ $option != --audit ]] || rm "$work/real/file"
+		for name in "$work/workspace/link/file" "$work/outer/file" "$work/workspace/sub/../../real/file" link/file; do
+			(cd "$work/workspace" && refused --writable "$work/workspace" "$option" "$name")
+		done
+		[[ $option != --audit* ]] || [[ ! -s $work/real/file ]] || fail "something was recorded"
+	done
+	echo x >"$work/real/file"
+	for option in --read-only --hide; do
+		refused --writable "$work/workspace" "$option" "$work/workspace/last"
+		refused --writable "$work/workspace" "$option" "$work/workspace/link/dir"
+	done
+	for variable in GITHUB_EVENT_PATH ACTIONS_RUNNER_HOOK_JOB_COMPLETED; do
+		(
+			export "$variable=$work/workspace/link/file"
+			refused --writable "$work/workspace"
+			has "$work/stderr" "($variable)"
+			guard --writable "$work/workspace" --unprotect "$work/real/file" -- true
+			expect 0
+		)
+	done
+	mv "$GITHUB_OUTPUT" "$work/real/output"
+	GITHUB_OUTPUT=$work/workspace/link/output refused --writable "$work/workspace"
+	mv "$work/real/output" "$GITHUB_OUTPUT"
+	# A link that the leg can't change is none of that.
+	ln -s real "$work/held"
+	strictly --read-only "$work/held/file" --hide "$work/held/dir" -- bash -c '! : >"$1"' - "$work/held/file"
+	expect 0
+	kept
+}
+
 only_named() {
 	outside_tmp
 	mkdir -p "$work/tree/a/b"
@@ -402,6 +443,7 @@ scenario "with --writable the mounts can't be undone" mounts_hold
 scenario "what a leg does to its private RUNNER_TEMP changes nothing in the real one" own_temp_only
 scenario "a mount in a writable directory that leads to the guarded files is read-only" way_in
 scenario "--writable refuses what would open a way to guarded files, and what is no directory" refusals
+scenario "--writable refuses what is named through a link, or any name, that the leg could change" ways
 scenario "with --writable only the named directories, /tmp, /dev/shm, RUNNER_TEMP and devices can be written" only_named
 scenario "--writable works with --share-pid" share_pid
 scenario "--writable works without a RUNNER_TEMP" without_runner_temp
