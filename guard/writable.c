@@ -101,6 +101,17 @@ check_path(
 	                                                   : check_aliases(dir, path, hidden, m, e);
 }
 
+/* A name on the way to what. A directory is found by other names if what it leads to is. */
+static int
+check_step(const char *dir, const struct chain_node *node, const char *what,
+    const struct mountinfo *m, struct error *e)
+{
+	if (strcmp(node->path, dir) != 0 && mountinfo_below(node->path, dir))
+		return error_set(e, 0, "name it by a path that the leg can't change",
+		    "--writable: %s holds %s, which is on the way to %s", dir, node->path, what);
+	return node->link != NULL ? check_aliases(dir, node->path, false, m, e) : 0;
+}
+
 static int
 check(const struct plan *p, const struct snapshot *s, const struct mountinfo *m, struct error *e)
 {
@@ -120,22 +131,17 @@ check(const struct plan *p, const struct snapshot *s, const struct mountinfo *m,
 			if (hide_is_named(p, k) &&
 			    check_path(dir, v->hidden.list[k].path, true, m, e) != 0)
 				return -1;
-		for (size_t k = 0; k < s->chain.count; k++) {
-			const char *path = s->chain.nodes[k]->path;
-
-			if (strcmp(path, dir) != 0 && mountinfo_below(path, dir))
-				return error_set(e, 0, "name the guarded file by its own path",
-				    "--writable: %s holds %s, which is on the way to a guarded "
-				    "file",
-				    dir, path);
-		}
+		for (size_t k = 0; k < s->chain.count; k++)
+			if (check_step(dir, s->chain.nodes[k], "a guarded file", m, e) != 0)
+				return -1;
 	}
 	return 0;
 }
 
 /* A name as it was given: no part of it, nor of a link on the way, may be where the leg could put another. */
 static int
-check_way(const struct view *v, const char *name, const char *source, struct error *e)
+check_way(const struct view *v, const char *name, const char *source, const struct mountinfo *m,
+    struct error *e)
 {
 	struct chain way = {0};
 	AUTO_FREE char *text = NULL;
@@ -152,20 +158,15 @@ check_way(const struct view *v, const char *name, const char *source, struct err
 		*e = lost;
 		result = -1;
 	}
-	for (size_t i = 0; i < way.count && result == 0; i++) {
-		const char *path = way.nodes[i]->path, *dir = is_in(&v->writable, path);
-
-		if (dir != NULL && strcmp(path, dir) != 0)
-			result = error_set(e, 0, "name it by a path that the leg can't change",
-			    "--writable: %s holds %s, which is on the way to %s (%s)", dir, path,
-			    name, source);
-	}
+	for (size_t i = 0; i < v->writable.count; i++)
+		for (size_t k = 0; k < way.count && result == 0; k++)
+			result = check_step(v->writable.list[i].path, way.nodes[k], source, m, e);
 	chain_free(&way);
 	return result;
 }
 
 static int
-check_ways(const struct plan *p, char *const *env, struct error *e)
+check_ways(const struct plan *p, char *const *env, const struct mountinfo *m, struct error *e)
 {
 	static const char *const variables[] = {"GITHUB_EVENT_PATH", "GITHUB_ACTION_PATH",
 	    "ACTIONS_RUNNER_HOOK_JOB_STARTED", "ACTIONS_RUNNER_HOOK_JOB_COMPLETED",
@@ -177,14 +178,14 @@ check_ways(const struct plan *p, char *const *env, struct error *e)
 	    {o->status_path, "--status"}, {o->managed_settings, "--managed-settings"}};
 
 	for (size_t i = 0; i < o->read_only.count; i++)
-		if (check_way(&p->view, o->read_only.list[i], "--read-only", e) != 0)
+		if (check_way(&p->view, o->read_only.list[i], "--read-only", m, e) != 0)
 			return -1;
 	for (size_t i = 0; i < o->hide.count; i++)
-		if (check_way(&p->view, o->hide.list[i], "--hide", e) != 0)
+		if (check_way(&p->view, o->hide.list[i], "--hide", m, e) != 0)
 			return -1;
 	for (size_t i = 0; i < sizeof named / sizeof named[0]; i++)
 		if (named[i].name != NULL &&
-		    check_way(&p->view, named[i].name, named[i].source, e) != 0)
+		    check_way(&p->view, named[i].name, named[i].source, m, e) != 0)
 			return -1;
 	for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
 		const char *name = environment_get(env, variables[i]);
@@ -192,7 +193,7 @@ check_ways(const struct plan *p, char *const *env, struct error *e)
 
 		/* What is left out is the leg's to change. */
 		if (real != NULL && protected_get(&p->protected, real) != NULL &&
-		    check_way(&p->view, name, variables[i], e) != 0)
+		    check_way(&p->view, name, variables[i], m, e) != 0)
 			return -1;
 	}
 	return 0;
@@ -295,9 +296,9 @@ writable_plan(struct plan *p, const struct snapshot *s, char *const *env, struct
 	if (mountinfo_read(&m) != 0)
 		return error_set(e, errno, NULL, "can't read /proc/self/mountinfo");
 	result = check(p, s, &m, e);
-	mountinfo_free(&m);
 	if (result == 0)
-		result = check_ways(p, env, e);
+		result = check_ways(p, env, &m, e);
+	mountinfo_free(&m);
 	/* Where TMPDIR is below /tmp it is private with it. */
 	if (result == 0 && environment_get(p->leg_env, "TMPDIR") != NULL)
 		v->scratch = realpath(environment_get(p->leg_env, "TMPDIR"), NULL);

@@ -178,7 +178,7 @@ ways() {
 		(
 			export "$variable=$work/workspace/link/file"
 			refused --writable "$work/workspace"
-			has "$work/stderr" "($variable)"
+			has "$work/stderr" "on the way to $variable"
 			guard --writable "$work/workspace" --unprotect "$work/real/file" -- true
 			expect 0
 		)
@@ -186,6 +186,13 @@ ways() {
 	mv "$GITHUB_OUTPUT" "$work/real/output"
 	GITHUB_OUTPUT=$work/workspace/link/output refused --writable "$work/workspace"
 	mv "$work/real/output" "$GITHUB_OUTPUT"
+	# A link by another mount of where it lies.
+	mkdir "$work/again"
+	under=("$TOOLS/oddly" "bind=$work/workspace:$work/again" --)
+	refusal_names="another name of $work/again/link"
+	refused --writable "$work/workspace" --read-only "$work/again/link/file"
+	refused --writable "$work/workspace" --guard "$work/again/link/file"
+	under=()
 	# A link that the leg can't change is none of that.
 	ln -s real "$work/held"
 	strictly --read-only "$work/held/file" --hide "$work/held/dir" -- bash -c '! : >"$1"' - "$work/held/file"
