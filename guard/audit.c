@@ -2,7 +2,6 @@
 #include "guard/audit.h"
 
 #include "bindmount/cleanup.h"
-#include "guard/content.h"
 #include "guard/random.h"
 
 #include <errno.h>
@@ -129,29 +128,6 @@ drop_events(struct audit *a, size_t from, size_t n)
 	a->n_events -= n;
 }
 
-/* Keep a copy of what is in the file now, in front of its end. Without memory it will not be compared. */
-static void
-remember(struct audit *a, const char *text, size_t size)
-{
-	char *written = realloc(a->written, a->written_size + size);
-	struct audit_piece *pieces = reallocarray(a->pieces, a->n_pieces + 1, sizeof *pieces);
-	struct audit_piece *last;
-
-	if (written != NULL)
-		a->written = written;
-	if (pieces != NULL)
-		a->pieces = pieces;
-	if (written == NULL || pieces == NULL)
-		return;
-	memcpy(written + a->written_size, text, size);
-	a->written_size += size;
-	last = a->n_pieces > 0 ? &pieces[a->n_pieces - 1] : NULL;
-	if (last != NULL && last->offset + (off_t)last->size == a->journal.end - (off_t)size)
-		last->size += size;
-	else
-		pieces[a->n_pieces++] = (struct audit_piece){a->journal.end - (off_t)size, size};
-}
-
 /* Write what is prepared: whole lines, all of them or none. -1 with errno. */
 static int
 write_prepared(struct audit *a)
@@ -161,8 +137,6 @@ write_prepared(struct audit *a)
 	if (p->size > 0 && journal_append(&a->journal, p->text, p->size) != 0)
 		return -1;
 	drop_events(a, 0, p->count);
-	if (p->size > 0)
-		remember(a, p->text, p->size);
 	forget(p);
 	return 0;
 }
@@ -242,38 +216,12 @@ audit_release(struct audit *a)
 	journal_unlock(&a->journal);
 }
 
-static bool
-is_there(const struct audit *a, const struct audit_piece *piece, const char *bytes)
-{
-	AUTO_FREE char *now = malloc(piece->size);
-
-	return now != NULL &&
-	       content_read(a->journal.fd, now, piece->size, piece->offset) ==
-	           (ssize_t)piece->size &&
-	       memcmp(now, bytes, piece->size) == 0;
-}
-
-bool
-audit_is_intact(const struct audit *a)
-{
-	const char *bytes = a->written;
-
-	for (size_t i = 0; i < a->n_pieces; i++) {
-		if (!is_there(a, &a->pieces[i], bytes))
-			return false;
-		bytes += a->pieces[i].size;
-	}
-	return true;
-}
-
 void
 audit_close(struct audit *a)
 {
 	drop_events(a, 0, a->n_events);
 	free(a->events);
 	forget(&a->prepared);
-	free(a->written);
-	free(a->pieces);
 	journal_close(&a->journal);
 	*a = AUDIT_NONE;
 }

@@ -30,12 +30,6 @@ struct audit_prepared {
 	bool follows;
 };
 
-/* Bytes that lie together in the file. */
-struct audit_piece {
-	off_t offset;
-	size_t size;
-};
-
 struct audit {
 	struct journal journal;
 	char run[AUDIT_RUN];    /* 32 random hex digits */
@@ -45,9 +39,6 @@ struct audit {
 	size_t n_events;
 	bool follows; /* with the lock: the last line of the file is the run's */
 	struct audit_prepared prepared;
-	char *written; /* all that was appended, to be compared at the end; owned, pieces below */
-	struct audit_piece *pieces;
-	size_t n_pieces, written_size;
 	struct error why; /* why the record could not be written the last time, or empty */
 };
 
@@ -83,9 +74,6 @@ void audit_discard(struct audit *a, size_t n);
 
 /* Give back a lock that was kept. */
 void audit_release(struct audit *a);
-
-/* True if every line that was written is still where it was written, and the name leads to it. */
-bool audit_is_intact(const struct audit *a);
 
 void audit_close(struct audit *a);
 

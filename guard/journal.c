@@ -181,10 +181,36 @@ end_line(struct journal *j)
 	return 0;
 }
 
+/* Keep a copy of what is in the file now, in front of its end. Without memory it will not be compared. */
+static void
+remember(struct journal *j, const char *text, size_t size)
+{
+	char *written = realloc(j->written, j->written_size + size);
+	struct journal_piece *pieces = reallocarray(j->pieces, j->n_pieces + 1, sizeof *pieces);
+	struct journal_piece *last;
+
+	if (written != NULL)
+		j->written = written;
+	if (pieces != NULL)
+		j->pieces = pieces;
+	if (written == NULL || pieces == NULL)
+		return;
+	memcpy(written + j->written_size, text, size);
+	j->written_size += size;
+	last = j->n_pieces > 0 ? &pieces[j->n_pieces - 1] : NULL;
+	if (last != NULL && last->offset + (off_t)last->size == j->end - (off_t)size)
+		last->size += size;
+	else
+		pieces[j->n_pieces++] = (struct journal_piece){j->end - (off_t)size, size};
+}
+
 int
 journal_append(struct journal *j, const char *lines, size_t size)
 {
-	return end_line(j) == 0 ? append(j, lines, size) : -1;
+	if (end_line(j) != 0 || append(j, lines, size) != 0)
+		return -1;
+	remember(j, lines, size);
+	return 0;
 }
 
 int
@@ -230,6 +256,29 @@ journal_is_in_place(const struct journal *j)
 	return lstat(j->path, &st) == 0 && chain_same(&st, &j->st);
 }
 
+static bool
+is_there(const struct journal *j, const struct journal_piece *piece, const char *bytes)
+{
+	AUTO_FREE char *now = malloc(piece->size);
+
+	return now != NULL &&
+	       content_read(j->fd, now, piece->size, piece->offset) == (ssize_t)piece->size &&
+	       memcmp(now, bytes, piece->size) == 0;
+}
+
+bool
+journal_is_intact(const struct journal *j)
+{
+	const char *bytes = j->written;
+
+	for (size_t i = 0; i < j->n_pieces; i++) {
+		if (!is_there(j, &j->pieces[i], bytes))
+			return false;
+		bytes += j->pieces[i].size;
+	}
+	return true;
+}
+
 int
 journal_reopen(struct journal *j)
 {
@@ -255,5 +304,7 @@ journal_close(struct journal *j)
 {
 	fd_drop(&j->fd);
 	free(j->path);
+	free(j->written);
+	free(j->pieces);
 	*j = JOURNAL_NONE;
 }

@@ -19,6 +19,12 @@
 
 enum { JOURNAL_LINE_MAX = 64 * 1024 }; /* a line and its newline */
 
+/* Bytes that lie together in the file. */
+struct journal_piece {
+	off_t offset;
+	size_t size;
+};
+
 struct journal {
 	int fd; /* -1: there is none. O_RDWR | O_APPEND */
 	const char *option;
@@ -27,6 +33,9 @@ struct journal {
 	bool locked;
 	bool ended; /* while it is locked: its last line is known to be ended */
 	off_t end;  /* while it is locked: its size. Else where our last line ended, 0 before one */
+	char *written; /* all that was appended, to be compared at the end; owned, pieces below */
+	struct journal_piece *pieces;
+	size_t n_pieces, written_size;
 };
 
 #define JOURNAL_NONE ((struct journal){.fd = -1})
@@ -65,6 +74,9 @@ int journal_reopen(struct journal *j);
 
 /* True if the name still leads to it. */
 bool journal_is_in_place(const struct journal *j);
+
+/* True if all that was appended is still where it was written. */
+bool journal_is_intact(const struct journal *j);
 
 void journal_close(struct journal *j);
 

@@ -46,6 +46,7 @@ struct outcome_audit {
 	char *path; /* of --audit, else of --audit-otlp; owned */
 	char head[DIGEST_TEXT]; /* of the run's last line, or empty */
 	struct error why; /* why something is missing in it, or empty */
+	bool changed;     /* by the leg, and not put back */
 };
 
 struct outcome {

@@ -152,8 +152,11 @@ find(struct job *j, const struct journal *one, enum finding_kind kind, const cha
 
 	if (findings_add(&out->findings, kind, false, one->path, detail) != 0)
 		error_set(&out->error, errno, NULL, "can't report that %s was changed", one->path);
-	error_set(&out->error, 0, "see what legguard audit verify says of it",
+	error_set(&out->error, 0,
+	    one == &j->record.audit.journal ? "see what legguard audit verify says of it"
+					    : "see what its reader has got of it",
 	    "the audit record %s was changed", one->path);
+	out->audit.changed = true;
 	out->unrestored = out->restore_failed = true;
 }
 
@@ -166,9 +169,9 @@ recording_check(struct job *j)
 		/* What had lost its name was made anew, with all that was in it. */
 		if (one != NULL && !journal_is_in_place(one) && journal_reopen(one) != 0)
 			find(j, one, FINDING_REPLACED, "it is not where it was");
+		if (one != NULL && !journal_is_intact(one))
+			find(j, one, FINDING_REWRITTEN, "what this run had written is not there");
 	}
-	if (file(j, 0) != NULL && !audit_is_intact(&j->record.audit))
-		find(j, file(j, 0), FINDING_REWRITTEN, "what this run had written is not there");
 }
 
 static int64_t

@@ -295,7 +295,7 @@ audit_or_null(const struct outcome_audit *a)
 		return json_null();
 	return json_pack("{s:o, s:o, s:b}", "path", untrusted(a->path), "head",
 	    a->head[0] != '\0' ? json_string(a->head) : json_null(), "failed",
-	    a->why.what[0] != '\0');
+	    a->why.what[0] != '\0' || a->changed);
 }
 
 /* clang-format off */

@@ -164,7 +164,29 @@ f = open(sys.argv[1], \"r+b\"); b = f.read(); f.seek(b.rindex(b\"leg-start\")); 
 	kept
 	has "$work/stderr" "tampered: rewritten $record (what this run had written is not there), NOT restored"
 	same "$(output lane-class)" tampered
+	same "$(status_of audit.failed)" true
 	same "$(jq -r 'select(.event == "tamper") | .kind' "$record" | sort | tr '\n' ' ')" "path-moved rewritten "
+}
+# Also where it is the only file, and where all is back in its place at the end.
+otlp_emptied_around() {
+	local options
+	mkdir -p "$work/in/side" "$work/in/bare" "$work/in/own"
+	for options in "--audit $record" ""; do
+		rm -f "$work/wrote"
+		# shellcheck disable=SC2086
+		guard $options --audit-otlp "$work/in/own/otlp.jsonl" --status "$work/status.json" -- unshare -rm bash -c '
+			cd "$1/in"
+			mount --bind side bare || exit 9
+			mv own side/own || exit 9
+			: >bare/own/otlp.jsonl && : >"$1/wrote"
+			mv side/own own' - "$work"
+		[[ -e $work/wrote ]] || skip "the leg could not get around here"
+		expect 122
+		kept
+		has "$work/stderr" "tampered: rewritten $work/in/own/otlp.jsonl (what this run had written is not there), NOT restored"
+		same "$(status_of audit.failed)" true
+	done
+	same "$(runs complete)" 1
 }
 removed_around() {
 	mkdir "$work/own"
@@ -455,6 +477,7 @@ scenario_as_root "nor with --root-leg" as_root
 scenario "with --isolation none it can, which is said, and who verifies the record sees it" unconfined
 scenario "a leg that appends to the record around the mask is found out" appended_around
 scenario "a leg that rewrites the record around the mask has tampered with it" rewritten_around
+scenario "so is an OTLP file that was emptied there, with all names in their places at the end" otlp_emptied_around
 scenario "a record that the leg removes around the mask is put back with all that was in it" removed_around
 scenario "--pin shuts the way around the mask" pin_shuts_the_way
 scenario "runs at the same time append to one record, and every chain is whole" at_once

@@ -185,7 +185,7 @@ runs_interleave_in_one_chain(void **state)
 	assert_null(strstr(line_of(path, 2), "\"prev\""));
 	assert_true(has_hash(path, 3, "prev", hash[1]));
 	assert_true(has_hash(path, 3, "file_prev", hash[2]));
-	assert_true(audit_is_intact(&a) && audit_is_intact(&b));
+	assert_true(journal_is_intact(&a.journal) && journal_is_intact(&b.journal));
 	audit_close(&a);
 	audit_close(&b);
 	unlink(path);
@@ -277,10 +277,10 @@ what_was_written_is_compared(void **state)
 	open_record(&a, path);
 	add(&a, "{\"n\":0}");
 	assert_int_equal(audit_write(&a, bounded_now(), false), 0);
-	assert_true(audit_is_intact(&a));
+	assert_true(journal_is_intact(&a.journal));
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	assert_int_equal(pwrite(fd, "9", 1, 60), 1);
-	assert_false(audit_is_intact(&a));
+	assert_false(journal_is_intact(&a.journal));
 	close(fd);
 	assert_true(journal_is_in_place(&a.journal));
 	unlink(path);
