@@ -6,10 +6,14 @@
 #include "guard/audit/place.h"
 #include "guard/audit/runs.h"
 #include "guard/audit/show.h"
+#include "guard/chain.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* The verdict comes first on the page and is known last, so the rest waits in files without a name. */
 struct reporting {
@@ -99,13 +103,29 @@ write_page(const struct reporting *p, const struct audit_arguments *a, mode_t ma
 	return result;
 }
 
+/* The page would take its place. */
+static int
+refuse_record(const struct audit_arguments *a, struct error *e)
+{
+	struct stat in, out;
+	bool from_input = strcmp(a->walk.path, "-") == 0;
+
+	if (strcmp(a->output, "-") == 0 ||
+	    (from_input ? fstat(STDIN_FILENO, &in) : stat(a->walk.path, &in)) != 0 ||
+	    lstat(a->output, &out) != 0 || !chain_same(&in, &out))
+		return 0;
+	return error_set(e, 0, "name another file", "-o %s is the record itself", a->output);
+}
+
 int
 report(struct audit_arguments *a, mode_t mask, int *status, struct error *e)
 {
 	struct reporting p = {0};
 	AUTO_FREE char *broken = NULL;
-	int result = read_record(&p, a, e);
+	int result = refuse_record(a, e);
 
+	if (result == 0)
+		result = read_record(&p, a, e);
 	if (result == 0)
 		result = write_page(&p, a, mask, e);
 	broken = result == 0 ? show_broken(&a->walk) : NULL;

@@ -253,6 +253,16 @@ report_file() {
 	done
 	same "$(cat kept)" precious
 	[[ -L link && -p fifo && -c /dev/null ]] || fail "something was replaced"
+	# The record by this name and by others.
+	cp "$f" record.jsonl
+	ln record.jsonl hard.jsonl
+	ln -s record.jsonl soft.jsonl
+	for name in record.jsonl hard.jsonl soft.jsonl -; do
+		audit 125 report "$name" -o ./record.jsonl <record.jsonl
+		has "$work/stderr" "-o ./record.jsonl is the record itself"
+		same "$(wc -l <"$work/stderr")" 1 "lines on stderr for $name"
+		cmp record.jsonl "$f"
+	done
 	(umask 027 && audit 0 report "$f" -o page.html)
 	same "$(stat -c %a page.html)" 640
 	audit 0 report "$f" -o page.html
