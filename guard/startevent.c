@@ -274,9 +274,9 @@ compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Names of the leg's variables, sorted; without the values, which may be secrets. */
+/* Names of the leg's variables, sorted; without the values, which may be secrets, as all of an entry without a '=' may be. */
 static json_t *
-names(char *const *env)
+names(char *const *env, size_t *malformed)
 {
 	size_t n = 0, room = ENV_ROOM;
 	AUTO_FREE char **sorted = NULL;
@@ -290,10 +290,14 @@ names(char *const *env)
 	memcpy(sorted, env, n * sizeof *sorted);
 	qsort(sorted, n, sizeof *sorted, compare_names);
 	for (size_t i = 0; i < n; i++) {
-		AUTO_FREE char *name = strndup(sorted[i], strcspn(sorted[i], "="));
+		size_t length = strcspn(sorted[i], "=");
+		AUTO_FREE char *name = strndup(sorted[i], length);
 
-		list = name != NULL ? jsontext_append(list, &room, name)
-		                    : jsontext_append_item(list, NULL);
+		if (sorted[i][length] == '\0')
+			++*malformed;
+		else
+			list = name != NULL ? jsontext_append(list, &room, name)
+			                    : jsontext_append_item(list, NULL);
 	}
 	return list;
 }
@@ -330,6 +334,7 @@ void
 events_start(struct job *j)
 {
 	struct utsname kernel;
+	size_t malformed = 0;
 	json_t *o;
 
 	if (!record_wanted(&j->record))
@@ -342,7 +347,9 @@ events_start(struct job *j)
 	    "promises", promises(j->out), "proof_expected", proof_expected(j), "options",
 	    options(j->options), "workflow", workflow(j->env), "executable", executable(j));
 	o = arguments(o, j->options);
-	o = jsontext_set(o, "env", names(j->plan.leg_env));
+	o = jsontext_set(o, "env", names(j->plan.leg_env, &malformed));
+	if (malformed > 0)
+		o = jsontext_set(o, "env_malformed", json_integer((json_int_t)malformed));
 	record_event(
 	    &j->record, "start", jsontext_set(o, "parents", parents(&j->plan.protected.ancestors)));
 }

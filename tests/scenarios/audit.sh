@@ -274,6 +274,21 @@ secrets() {
 	! grep -aE 'value-of|valueof' "$record" "$work/otlp.jsonl" || fail "a value is in the record"
 	same "$(about start '.options.setenv[0], .options.import[0]' | tr '\n' ' ')" "KEY output:x "
 	same "$(about start '.env | index("CREDENTIAL") != null')" true
+	same "$(about start .env_malformed)" null
+	# What has no name is a value, for all that anybody knows.
+	rm "$record" "$work/otlp.jsonl"
+	under=(python3 -c '
+import ctypes, os, sys
+words = [os.fsencode(w) for w in sys.argv[1:]]
+env = [b"%s=%s" % item for item in os.environb.items()] + [b"value-of-no-name", b"valueofnothing"]
+array = lambda a: (ctypes.c_char_p * (len(a) + 1))(*a)
+ctypes.CDLL(None).execve(words[0], array(words), array(env))')
+	audited -- true
+	under=()
+	expect 0
+	sound
+	! grep -aE 'value-of|valueof' "$record" "$work/otlp.jsonl" || fail "an entry without a name is in the record"
+	same "$(about start .env_malformed)" 2
 }
 
 # Names are the leg's choice of bytes, and a line has its limits whatever they are.
