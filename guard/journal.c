@@ -6,7 +6,6 @@
 #include "guard/chain.h"
 #include "guard/content.h"
 #include "guard/ownfile.h"
-#include "guard/sink.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -79,6 +78,10 @@ use_path(struct journal *j, const char *path, const struct guard_request *reques
 		if (result != 0 && j->st.st_size == 0)
 			sink_remove(&sink, j->path);
 	}
+	if (result == 0 && sink.made) {
+		j->made = sink;
+		sink = JOURNAL_NONE.made;
+	}
 	sink_close(&sink);
 	return result;
 }
@@ -117,7 +120,8 @@ int
 journal_open(struct journal *j, const char *option, const char *path, int fd,
     const struct guard_request *requests, size_t n, struct error *e)
 {
-	*j = (struct journal){.fd = -1, .option = option};
+	*j = JOURNAL_NONE;
+	j->option = option;
 	return path != NULL ? use_path(j, path, requests, n, e)
 	                    : use_descriptor(j, fd, requests, n, e);
 }
@@ -300,8 +304,22 @@ journal_reopen(struct journal *j)
 }
 
 void
+journal_unmake(const struct journal *j)
+{
+	struct stat st;
+
+	/* Another run may have found it and be about to write: then there is no such lease to be had. */
+	if (j->fd < 0 || !j->made.made || fcntl(j->fd, F_SETLEASE, F_WRLCK) != 0)
+		return;
+	if (fstat(j->fd, &st) == 0 && st.st_size == 0 && journal_is_in_place(j))
+		sink_remove(&j->made, j->path);
+	(void)fcntl(j->fd, F_SETLEASE, F_UNLCK);
+}
+
+void
 journal_close(struct journal *j)
 {
+	sink_close(&j->made);
 	fd_drop(&j->fd);
 	free(j->path);
 	free(j->written);

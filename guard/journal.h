@@ -10,6 +10,7 @@
 
 #include "bindmount/error.h"
 #include "guard/digest.h"
+#include "guard/sink.h"
 #include "guard/snapshot.h"
 
 #include <stdbool.h>
@@ -30,6 +31,7 @@ struct journal {
 	const char *option;
 	char *path; /* canonical; owned */
 	struct stat st;
+	struct sink made; /* how, if it was made here; without a descriptor */
 	bool locked;
 	bool ended; /* while it is locked: its last line is known to be ended */
 	off_t end;  /* while it is locked: its size. Else where our last line ended, 0 before one */
@@ -38,7 +40,7 @@ struct journal {
 	size_t n_pieces, written_size;
 };
 
-#define JOURNAL_NONE ((struct journal){.fd = -1})
+#define JOURNAL_NONE ((struct journal){.fd = -1, .made = {.fd = -1, .parent = -1}})
 
 /*
  * Open the file at path, and make it (0600) if it is not there; or, without a path, the file that descriptor fd is open
@@ -77,6 +79,9 @@ bool journal_is_in_place(const struct journal *j);
 
 /* True if all that was appended is still where it was written. */
 bool journal_is_intact(const struct journal *j);
+
+/* Remove a file that was made here, if it is still there and empty, and nobody else has opened it. */
+void journal_unmake(const struct journal *j);
 
 void journal_close(struct journal *j);
 

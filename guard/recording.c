@@ -242,8 +242,12 @@ recording_unpublished(struct job *j)
 void
 recording_refused(struct job *j)
 {
-	if (!j->recorded)
+	if (!j->recorded) {
+		for (size_t i = 0; i < FILES; i++)
+			if (file(j, i) != NULL)
+				journal_unmake(file(j, i));
 		return;
+	}
 	(void)recording_hold(j);
 	(void)recording_prepare(j, NULL, 0, NULL);
 	finish(j);

@@ -39,7 +39,7 @@ void recording_unpublished(struct job *j);
 /* Write them. out->audit says what became of it. */
 void recording_end(struct job *j);
 
-/* The end of a run that was refused after it had begun. */
+/* The end of a run that was refused. Of one that had not begun nothing stays, not even an empty file. */
 void recording_refused(struct job *j);
 
 #endif

@@ -71,9 +71,10 @@ below_writable() {
 		for option in --audit --audit-otlp; do
 			refusal_names="--writable: $work/workspace holds $work/$name, which the leg must not write"
 			refused --writable "$work/workspace" "$option" "$work/$name"
+			[[ ! -e $work/$name ]] || fail "an empty file is left"
 			: >"$work/$name"
 			refused --writable "$work/workspace" "$option" "$work/$name"
-			rm "$work/$name"
+			rm "$work/$name" # which was there before
 		done
 	done
 	# By another mount of the directory.
