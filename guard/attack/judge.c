@@ -233,7 +233,7 @@ see_changes(const struct evidence *e, bool *touched, char *what, size_t size)
 	bool moved = false;
 
 	*touched = e->watch->fd < 0;
-	for (char *p = events; p < events + n;) {
+	for (char *p = events; n > 0 && p < events + n;) {
 		const struct inotify_event *event = (const struct inotify_event *)p;
 
 		for (int i = 0; i < STEP_ITEMS && (event->mask & NAMES) != 0 && !moved; i++)
