@@ -107,12 +107,12 @@ schemas() {
 }
 
 timed_out() {
-	audited --timeout 0.05 --max-output 1M -- sleep 1000
+	audited --timeout 2 --max-output 1M -- sleep 1000
 	expect 124
 	events_are "start,${snapshots}leg-start,timeout,leg-end,publish,end"
-	same "$(about timeout .limit_ms)" 50
+	same "$(about timeout .limit_ms)" 2000
 	same "$(about leg-end .signal)" SIGTERM
-	same "$(about start '.options.timeout_ms, .options.max_output' | tr '\n' ' ')" "50 1048576 "
+	same "$(about start '.options.timeout_ms, .options.max_output' | tr '\n' ' ')" "2000 1048576 "
 	same "$(about end .class)" timeout
 }
 
