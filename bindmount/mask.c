@@ -16,7 +16,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PIECE = 32 /* the name of a piece in the tmpfs */ };
+enum {
+	PIECE = 32, /* the name of a piece in the tmpfs */
+	ATTEMPTS = 100,
+};
 
 static const char file_piece[] = "file";
 static const char directory_piece[] = "directory";
@@ -225,8 +228,9 @@ put_stand_in(const struct view_path *hidden, int on)
 	return piece_put_back(fd, on) == 0 ? 1 : -1;
 }
 
+/* *again: the path led to something else by then. */
 static int
-mask(const struct masks *m, size_t index, struct error *e)
+mask_once(const struct masks *m, size_t index, bool *again, struct error *e)
 {
 	const char *path = m->list[index]->path;
 	AUTO_FD int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -247,13 +251,36 @@ mask(const struct masks *m, size_t index, struct error *e)
 		result = mask_around(m, index, fd);
 	else
 		result = piece_put(m->root, S_ISDIR(st.st_mode) ? directory_piece : file_piece, fd);
-	if (result != 0)
-		return error_set(e, errno, userns_cure(errno), "can't hide %s", path);
+	if (result != 0) {
+		error_set(e, errno, userns_cure(errno), "can't hide %s", path);
+		*again = view_is_elsewhere(fd, path);
+		return -1;
+	}
+	*again = true;
 	if (lstat(path, &st) != 0)
 		return error_set(e, errno, NULL, "can't examine %s", path);
 	if (st.st_dev != m->dev)
 		return error_set(e, 0, NULL, "%s is not hidden after it was made so", path);
 	return 0;
+}
+
+/* A mount goes with its name. Whoever listens there may take that away at any time, or bind it anew. */
+static int
+mask(const struct masks *m, size_t index, struct error *e)
+{
+	bool again = true;
+	int result = -1;
+
+	for (int i = 0; i < ATTEMPTS && again; i++) {
+		struct error failure = {0};
+
+		again = false;
+		result = mask_once(m, index, &again, &failure);
+		if (result == 0)
+			return 0;
+		*e = failure;
+	}
+	return result;
 }
 
 int

@@ -13,7 +13,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -110,16 +109,6 @@ cover(int fd, const char *path, struct error *e)
 	return 0;
 }
 
-/* The name leads to what fd is open on no more: the kernel has several errors for a mount on that. */
-static bool
-is_gone(int fd, const char *path)
-{
-	struct stat was, now;
-
-	return fstat(fd, &was) == 0 && (was.st_nlink == 0 || lstat(path, &now) != 0 ||
-					   now.st_dev != was.st_dev || now.st_ino != was.st_ino);
-}
-
 /* A mount goes with the name that it is on, so whoever may replace the file may be rid of it a moment later. */
 static int
 cover_passing(const char *path, struct error *e)
@@ -134,7 +123,7 @@ cover_passing(const char *path, struct error *e)
 		return 0;
 	if (fd < 0)
 		error_set(&failure, errno, NULL, "can't open %s in the leg's view", path);
-	if (failure.errnum == ENOENT || (fd >= 0 && is_gone(fd, path)))
+	if (failure.errnum == ENOENT || (fd >= 0 && view_is_elsewhere(fd, path)))
 		return 0;
 	*e = failure;
 	return -1;

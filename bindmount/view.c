@@ -42,6 +42,15 @@ view_paths_add(struct view_paths *v, const char *path, dev_t dev, ino_t ino)
 }
 
 bool
+view_is_elsewhere(int fd, const char *path)
+{
+	struct stat was, now;
+
+	return fstat(fd, &was) == 0 && (was.st_nlink == 0 || lstat(path, &now) != 0 ||
+					   now.st_dev != was.st_dev || now.st_ino != was.st_ino);
+}
+
+bool
 view_path_is_gone(const struct view_path *p)
 {
 	struct stat st;

@@ -41,6 +41,8 @@ void view_paths_free(struct view_paths *v);
  * where is taken from such a descriptor, so that nobody can put something else between a check and a mount.
  */
 int view_open(const struct view_path *p, struct error *e);
+/* True if path leads to what fd is open on no more: the kernel has several errors for a mount on that. */
+bool view_is_elsewhere(int fd, const char *path);
 /* True for a passing path that leads nowhere by now. */
 bool view_path_is_gone(const struct view_path *p);
 

@@ -3,6 +3,7 @@
 
 #include "bindmount/cleanup.h"
 #include "guard/random.h"
+#include "guard/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -117,17 +118,6 @@ take_back(struct audit *a)
 	forget(&a->prepared);
 }
 
-static void
-drop_events(struct audit *a, size_t from, size_t n)
-{
-	for (size_t i = from; i < from + n; i++)
-		free(a->events[i]);
-	if (a->n_events > from + n)
-		memmove(a->events + from, a->events + from + n,
-		    (a->n_events - from - n) * sizeof *a->events);
-	a->n_events -= n;
-}
-
 /* Write what is prepared: whole lines, all of them or none. -1 with errno. */
 static int
 write_prepared(struct audit *a)
@@ -136,7 +126,7 @@ write_prepared(struct audit *a)
 
 	if (p->size > 0 && journal_append(&a->journal, p->text, p->size) != 0)
 		return -1;
-	drop_events(a, 0, p->count);
+	a->n_events = text_drop(a->events, a->n_events, 0, p->count);
 	forget(p);
 	return 0;
 }
@@ -207,7 +197,7 @@ audit_discard(struct audit *a, size_t n)
 	if (a->prepared.text != NULL)
 		take_back(a);
 	if (a->n_events > n)
-		drop_events(a, n, a->n_events - n);
+		a->n_events = text_drop(a->events, a->n_events, n, a->n_events - n);
 }
 
 void
@@ -219,7 +209,7 @@ audit_release(struct audit *a)
 void
 audit_close(struct audit *a)
 {
-	drop_events(a, 0, a->n_events);
+	a->n_events = text_drop(a->events, a->n_events, 0, a->n_events);
 	free(a->events);
 	forget(&a->prepared);
 	journal_close(&a->journal);

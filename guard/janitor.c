@@ -74,6 +74,7 @@ close_all(struct janitor *j)
 	fd_drop(&j->word);
 	fd_drop(&j->wait);
 	fd_drop(&j->self);
+	fd_drop(&j->end);
 }
 
 /*
@@ -96,7 +97,7 @@ janitor_start(
 	j->wait = pair[0];
 	j->word = pair[1];
 	snapshot_inherit(s, true);
-	j->pid = sys_fork(0, NULL);
+	j->pid = sys_fork(0, &j->end);
 	if (j->pid == 0)
 		janitor_main(j, s, group, reaper_pidfd);
 	snapshot_inherit(s, false);
@@ -126,9 +127,15 @@ janitor_dismiss(struct janitor *j)
 void
 janitor_wait(struct janitor *j)
 {
+	struct pollfd p = {.fd = j->end, .events = POLLIN};
+
 	if (j->pid <= 0)
 		return;
 	janitor_dismiss(j);
+	/* It has nothing left to do. An unconfined leg may have stopped it, and then it would never end by itself. */
+	(void)kill(j->pid, SIGKILL);
+	if (poll(&p, 1, BOUNDED_LAST_MS) == 0)
+		return; /* frozen: it is given up */
 	while (waitpid(j->pid, NULL, 0) < 0 && errno == EINTR)
 		continue;
 	j->pid = -1;

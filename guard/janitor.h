@@ -21,11 +21,12 @@ struct janitor {
 	int word;  /* where the launcher says that all is well */
 	int wait;  /* where the janitor hears it */
 	int self;  /* the launcher's own pidfd, readable when it is gone */
+	int end;   /* the janitor's pidfd */
 };
 
 #define JANITOR_NONE                                                                               \
 	{                                                                                          \
-		.pid = -1, .word = -1, .wait = -1, .self = -1                                      \
+		.pid = -1, .word = -1, .wait = -1, .self = -1, .end = -1                           \
 	}
 
 /* Make it. reaper_pidfd becomes readable when the leg is gone; then its group can be removed, if it has one. */
@@ -35,7 +36,7 @@ int janitor_start(
 /* Everything is back in its place: the janitor ends without having touched anything. */
 void janitor_dismiss(struct janitor *j);
 
-/* Dismiss it and wait for its end. */
+/* Dismiss it and see to its end, which nobody who could stop it holds up. */
 void janitor_wait(struct janitor *j);
 
 #endif

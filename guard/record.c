@@ -4,6 +4,7 @@
 #include "bindmount/cleanup.h"
 #include "guard/jsontext.h"
 #include "guard/otlp.h"
+#include "guard/text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -124,17 +125,6 @@ record_event(struct record *r, const char *event, json_t *members)
 	json_decref(members);
 }
 
-static void
-drop_requests(struct record *r, size_t from, size_t n)
-{
-	for (size_t i = from; i < from + n; i++)
-		free(r->requests[i]);
-	if (r->n_requests > from + n)
-		memmove(r->requests + from, r->requests + from + n,
-		    (r->n_requests - from - n) * sizeof *r->requests);
-	r->n_requests -= n;
-}
-
 static int
 write_requests(struct record *r, int64_t until)
 {
@@ -151,7 +141,7 @@ write_requests(struct record *r, int64_t until)
 	if (result != 0)
 		error_set(&r->why, errno, NULL, "can't write %s (--audit-otlp)", r->otlp.path);
 	journal_unlock(&r->otlp);
-	drop_requests(r, 0, done);
+	r->n_requests = text_drop(r->requests, r->n_requests, 0, done);
 	return result;
 }
 
@@ -196,7 +186,7 @@ void
 record_discard(struct record *r)
 {
 	audit_discard(&r->audit, r->n_events_kept);
-	drop_requests(r, r->n_kept, r->n_requests - r->n_kept);
+	r->n_requests = text_drop(r->requests, r->n_requests, r->n_kept, r->n_requests - r->n_kept);
 }
 
 bool
@@ -218,7 +208,7 @@ record_error(const struct record *r)
 void
 record_close(struct record *r)
 {
-	drop_requests(r, 0, r->n_requests);
+	r->n_requests = text_drop(r->requests, r->n_requests, 0, r->n_requests);
 	free(r->requests);
 	json_decref(r->resource);
 	journal_close(&r->otlp);

@@ -5,7 +5,6 @@
 #include "guard/carry.h"
 #include "guard/delegation.h"
 #include "guard/describe.h"
-#include "guard/environment.h"
 #include "guard/events.h"
 #include "guard/hide.h"
 #include "guard/job.h"
@@ -20,7 +19,6 @@
 
 #include <errno.h>
 #include <stdint.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -256,16 +254,6 @@ note_end(void *arg, const uint64_t bytes[2])
 	events_leg_end(arg, bytes);
 }
 
-/* Commands that pass are counted for the record, where the runner acts on them. */
-static bool
-counts_commands(const struct job *j)
-{
-	const char *actions = environment_get(j->env, "GITHUB_ACTIONS");
-
-	return record_wanted(&j->record) && !j->plan.neutralizes && actions != NULL &&
-	       strcmp(actions, "true") == 0;
-}
-
 static bool
 is_attacked(void *arg, bool renamed)
 {
@@ -347,7 +335,9 @@ run_leg(struct job *j, struct error *e)
 	j->out->stdin_shut = j->plan.shuts_stdin;
 	j->out->on_terminal = j->plan.on_terminal;
 	j->out->annotates = j->plan.under_actions;
-	j->out->counts_commands = counts_commands(j);
+	/* Commands that pass are counted for the record, where the runner acts on them. */
+	j->out->counts_commands =
+	    record_wanted(&j->record) && !j->plan.neutralizes && j->plan.under_actions;
 	j->out->keeps_output =
 	    j->options->isolation != ISOLATION_NONE && (!j->options->quiet || j->status.fd >= 0);
 	return supervise(&leg, &j->options->limits, &meanwhile, &j->life, j->out, e);

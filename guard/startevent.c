@@ -33,11 +33,30 @@ boot_id(void)
 	return jsontext(text);
 }
 
+struct member {
+	const char *name, *variable;
+};
+
+/* Those of the members whose variables are set. */
+static json_t *
+from_environment(char *const *env, const struct member *members, size_t n)
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < n; i++) {
+		const char *value = environment_get(env, members[i].variable);
+
+		if (value != NULL)
+			o = jsontext_set(o, members[i].name, jsontext_short(value));
+	}
+	return o;
+}
+
 /* The run's identifiers, if it runs under a workflow. */
 static json_t *
 workflow(char *const *env)
 {
-	static const char *const members[][2] = {
+	static const struct member members[] = {
 	    {"run_id", "GITHUB_RUN_ID"},
 	    {"run_attempt", "GITHUB_RUN_ATTEMPT"},
 	    {"job", "GITHUB_JOB"},
@@ -48,22 +67,15 @@ workflow(char *const *env)
 	    {"ref", "GITHUB_REF"},
 	    {"actor", "GITHUB_ACTOR"},
 	};
-	json_t *o = json_object();
 
-	for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
-		const char *value = environment_get(env, members[i][1]);
-
-		if (value != NULL)
-			o = jsontext_set(o, members[i][0], jsontext_short(value));
-	}
-	return o;
+	return from_environment(env, members, sizeof members / sizeof members[0]);
 }
 
 /* The same for OTLP, by the names that OpenTelemetry's conventions for CI/CD and VCS have for them. */
 static json_t *
 resource(char *const *env)
 {
-	static const char *const members[][2] = {
+	static const struct member members[] = {
 	    {"cicd.pipeline.run.id", "GITHUB_RUN_ID"},
 	    {"cicd.pipeline.name", "GITHUB_WORKFLOW"},
 	    {"cicd.pipeline.task.name", "GITHUB_JOB"},
@@ -72,15 +84,8 @@ resource(char *const *env)
 	    {"vcs.ref.head.name", "GITHUB_REF"},
 	    {"vcs.ref.head.revision", "GITHUB_SHA"},
 	};
-	json_t *o = json_object();
 
-	for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
-		const char *value = environment_get(env, members[i][1]);
-
-		if (value != NULL)
-			o = jsontext_set(o, members[i][0], jsontext_short(value));
-	}
-	return o;
+	return from_environment(env, members, sizeof members / sizeof members[0]);
 }
 
 static json_t *
@@ -163,10 +168,24 @@ set_limits(json_t *o, const struct limits *l)
 	return jsontext_set(o, "kill_after_ms", json_integer((json_int_t)l->kill_after));
 }
 
+static json_t *
+exit_classes(const struct options *o)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < sizeof o->exit_class_set / sizeof o->exit_class_set[0]; i++)
+		if (o->exit_class_set[i])
+			list = jsontext_append_item(
+			    list, json_sprintf("%zu=%s", i, lane_name(o->exit_class[i])));
+	return list;
+}
+
 /* What was given, and nothing that was not, but the limits. */
 static json_t *
 options(const struct options *o)
 {
+	static const char *const commands[] = {
+	    [WORKFLOW_COMMANDS_NEUTRALIZE] = "neutralize", [WORKFLOW_COMMANDS_PASS] = "pass"};
 	static const char *const sweeps[] = {
 	    [SWEEP_OFF] = "off", [SWEEP_REPORT] = "report", [SWEEP_KILL] = "kill"};
 	size_t room = WORDS_ROOM;
@@ -189,7 +208,10 @@ options(const struct options *o)
 	all = set_flag(all, "no_outputs", o->no_outputs);
 	all = set_flag(all, "clear_env", o->clear_env);
 	all = set_flag(all, "classify", o->classify);
+	all = set_flag(all, "audit_argv", o->audit_argv);
 	all = set_flag(all, "audit_required", o->audit_required);
+	all = set_flag(all, "summary", o->summary);
+	all = set_flag(all, "no_summary", o->no_summary);
 	all = set_text(all, "user", o->user);
 	all = set_text(all, "cgroup", o->cgroup);
 	all = set_text(all, "directory", o->directory);
@@ -199,6 +221,8 @@ options(const struct options *o)
 	all = set_text(all, "file_commands", o->decoys ? "decoy" : NULL);
 	all = set_text(all, "on_tamper", o->keep_status_on_tamper ? "keep-status" : NULL);
 	all = set_text(all, "on_survivors", o->fail_on_survivors ? "fail" : NULL);
+	all = set_text(all, "workflow_commands", commands[o->workflow_commands]);
+	all = set_list(all, "exit_class", exit_classes(o));
 	return set_text(all, "sweep", sweeps[o->sweep]);
 }
 

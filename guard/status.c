@@ -8,6 +8,7 @@
 
 #include "bindmount/cleanup.h"
 #include "guard/promises.h"
+#include "guard/jsontext.h"
 #include "guard/text.h"
 
 #include <errno.h>
@@ -77,16 +78,6 @@ leg_or_null(const struct outcome *o)
 	return json_pack("{s:i, s:n}", "exit", WEXITSTATUS(o->wait_status), "signal");
 }
 
-/* The list with item at its end, or NULL without memory: then there is no object at all. */
-static json_t *
-append(json_t *list, json_t *item)
-{
-	if (json_array_append_new(list, item) == 0)
-		return list;
-	json_decref(list);
-	return NULL;
-}
-
 static json_t *
 process(pid_t pid, pid_t ppid, unsigned long long start, const char *name)
 {
@@ -103,7 +94,7 @@ survivors(const struct outcome *o)
 		const struct survivor *s = &o->survivors[i];
 		json_t *item = process(s->pid, s->ppid, s->start, s->name);
 
-		list = append(list, item);
+		list = jsontext_append_item(list, item);
 	}
 	return json_pack("{s:I, s:o}", "count", (json_int_t)o->survivors_total, "list", list);
 }
@@ -139,7 +130,7 @@ findings(const struct findings *f)
 		    "path", untrusted(one->path), "restored", one->restored, "detail",
 		    untrusted(one->detail));
 
-		list = append(list, item);
+		list = jsontext_append_item(list, item);
 	}
 	return list;
 }
@@ -152,11 +143,12 @@ leftovers(const struct leftovers *l)
 	for (size_t i = 0; list != NULL && i < l->count; i++) {
 		const struct leftover *one = &l->list[i];
 
-		list = append(list, json_pack("{s:o, s:s, s:s}", "path", untrusted(one->path),
-					"what", leftover_text(one->kind), "when",
-					one->kind == LEFTOVER_CHANGED ? "during"
-					: one->before                 ? "before"
-								      : "after"));
+		list = jsontext_append_item(
+		    list, json_pack("{s:o, s:s, s:s}", "path", untrusted(one->path), "what",
+			      leftover_text(one->kind), "when",
+			      one->kind == LEFTOVER_CHANGED ? "during"
+			      : one->before                 ? "before"
+							    : "after"));
 	}
 	return list;
 }
@@ -207,9 +199,9 @@ imports(const struct importing *all)
 	for (size_t i = 0; list != NULL && i < all->count; i++) {
 		const struct imported *one = &all->list[i];
 
-		list =
-		    append(list, json_pack("{s:s, s:o, s:s?}", "kind", import_kind_name(one->kind),
-				     "name", untrusted(one->name), "refused", one->why));
+		list = jsontext_append_item(
+		    list, json_pack("{s:s, s:o, s:s?}", "kind", import_kind_name(one->kind), "name",
+			      untrusted(one->name), "refused", one->why));
 	}
 	return list;
 }
@@ -237,9 +229,9 @@ left_out(const struct protected *p)
 		const struct protected_path *one = &p->list[i];
 
 		if (one->left_out != NULL)
-			list =
-			    append(list, json_pack("{s:o, s:s, s:s}", "path", untrusted(one->path),
-					     "what", one->why, "why", one->left_out));
+			list = jsontext_append_item(
+			    list, json_pack("{s:o, s:s, s:s}", "path", untrusted(one->path), "what",
+				      one->why, "why", one->left_out));
 	}
 	return list;
 }
@@ -262,7 +254,7 @@ removed_env(const struct words *names)
 	json_t *list = json_array();
 
 	for (size_t i = 0; list != NULL && names != NULL && i < names->count; i++)
-		list = append(list, untrusted(names->list[i]));
+		list = jsontext_append_item(list, untrusted(names->list[i]));
 	return list;
 }
 
@@ -282,7 +274,7 @@ doors(const struct outcome *o)
 	json_t *list = json_array();
 
 	for (size_t i = 0; list != NULL && o->hidden != NULL && i < o->hidden->count; i++)
-		list = append(list, untrusted(o->hidden->list[i].path));
+		list = jsontext_append_item(list, untrusted(o->hidden->list[i].path));
 	return json_pack("{s:o, s:b, s:b}", "hidden", list, "abstract", o->scopes, "paths",
 	    o->isolation == ISOLATION_NAMESPACE);
 }

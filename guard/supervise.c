@@ -10,8 +10,8 @@
 #include "guard/bounded.h"
 #include "guard/cgroup.h"
 #include "guard/reaper.h"
-#include "guard/relay.h"
 #include "guard/snapshot.h"
+#include "guard/streams.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -25,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STREAMS = 2, NEVER = -1 };
+enum { NEVER = -1 };
 
 struct watch {
 	struct life *life;
@@ -442,62 +442,10 @@ open_signals(struct watch *w)
 	return 0;
 }
 
-/* After 2>&1 one pipe serves both, so that the order between them is kept as well. */
-static bool
-are_one_file(int a, int b)
-{
-	struct stat sta, stb;
-
-	return fstat(a, &sta) == 0 && fstat(b, &stb) == 0 && sta.st_dev == stb.st_dev &&
-	       sta.st_ino == stb.st_ino;
-}
-
-/* What is to be done with a stream besides passing it on. */
-static void
-listen_to(struct watch *w, size_t i)
-{
-	w->relay[i].tail = w->out->keeps_output ? &w->out->output[i] : NULL;
-	w->relay[i].neutralizer = w->out->neutralizes ? &w->out->neutralizer[i] : NULL;
-	w->relay[i].counter = w->out->counts_commands ? &w->out->neutralizer[i] : NULL;
-}
-
-static int
-open_relays(struct watch *w, struct leg_plan *plan)
-{
-	bool classifies = w->out->classifies;
-
-	if ((classifies ? relay_open_to_read(&w->relay[0], &w->out->classifier, w->e)
-			: relay_open(&w->relay[0], STDOUT_FILENO, w->e)) != 0)
-		return -1;
-	if (!classifies)
-		listen_to(w, 0);
-	plan->output[0] = plan->output[1] = w->relay[0].leg_end;
-	w->out->one_stream = !classifies && are_one_file(STDOUT_FILENO, STDERR_FILENO);
-	if (w->out->one_stream)
-		return 0;
-	if (relay_open(&w->relay[1], STDERR_FILENO, w->e) != 0)
-		return -1;
-	listen_to(w, 1);
-	plan->output[1] = w->relay[1].leg_end;
-	return 0;
-}
-
-/* Or the leg could not open /dev/stdout, which is a new open of its pipe. */
-static int
-give_pipes(struct watch *w, const struct leg_plan *plan)
-{
-	for (size_t i = 0; plan->kind == IDENTITY_USER && i < STREAMS; i++)
-		if (w->relay[i].leg_end >= 0 &&
-		    fchown(w->relay[i].leg_end, plan->uid, plan->gid) != 0)
-			return error_set(w->e, errno, "give root CAP_CHOWN",
-			    "can't give the leg the pipes for its output");
-	return 0;
-}
-
 static int
 start(struct watch *w, struct leg_plan *plan)
 {
-	if (open_signals(w) != 0 || open_relays(w, plan) != 0 || give_pipes(w, plan) != 0)
+	if (open_signals(w) != 0 || streams_open(w->relay, plan, w->out, w->e) != 0)
 		return -1;
 	if (reaper_start(&w->reaper, plan, w->e) != 0)
 		return -1;
@@ -549,8 +497,7 @@ supervise(struct leg_plan *plan, const struct limits *limits, const struct meanw
 	    .meanwhile = meanwhile,
 	    .reaper = {.pid = -1, .pidfd = -1, .socket = -1, .decoys = -1},
 	    .signals = -1,
-	    .relay = {{.from = -1, .leg_end = -1, .to = -1, .stage = {-1, -1}},
-		{.from = -1, .leg_end = -1, .to = -1, .stage = {-1, -1}}},
+	    .relay = STREAMS_NONE,
 	    .output_left = limits->max_output,
 	    .timeout_at = NEVER,
 	    .grace_at = NEVER,

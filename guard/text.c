@@ -17,6 +17,16 @@ text_visible(const char *src)
 	return text != NULL ? error_visible(text, size, src) : NULL;
 }
 
+size_t
+text_drop(char **list, size_t count, size_t from, size_t n)
+{
+	for (size_t i = from; i < from + n; i++)
+		free(list[i]);
+	if (count > from + n)
+		memmove(list + from, list + from + n, (count - from - n) * sizeof *list);
+	return count - n;
+}
+
 const char *
 text_signal(char text[TEXT_SIGNAL], int sig)
 {

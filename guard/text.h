@@ -13,6 +13,10 @@ char *text_visible(const char *src);
  */
 void text_put_json(FILE *out, const char *json);
 
+/* Free n texts of a list of count, from that one on, and close the gap. Returns how many are left. list may be NULL if
+ * count is 0. */
+size_t text_drop(char **list, size_t count, size_t from, size_t n);
+
 enum { TEXT_SIGNAL = 16 }; /* "SIGVTALRM" and a number that has no name */
 
 /* The name of a signal, in text. */

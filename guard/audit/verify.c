@@ -2,6 +2,7 @@
 #include "guard/audit/verify.h"
 
 #include "bindmount/cleanup.h"
+#include "guard/jsontext.h"
 #include "guard/text.h"
 
 #include <errno.h>
@@ -111,15 +112,6 @@ verify_text(const struct walk *w, struct error *e)
 /* --- for programs. Each part is NULL without memory, which json_pack() takes as its own failure. */
 
 static json_t *
-append(json_t *list, json_t *item)
-{
-	if (json_array_append_new(list, item) == 0)
-		return list;
-	json_decref(list);
-	return NULL;
-}
-
-static json_t *
 line_or_null(uint64_t line)
 {
 	return line != 0 ? json_integer((json_int_t)line) : json_null();
@@ -134,7 +126,7 @@ faults(const struct walk *w)
 	for (size_t i = 0; list != NULL && i < w->n_faults; i++) {
 		const struct links_fault *f = &w->faults[i];
 
-		list = append(
+		list = jsontext_append_item(
 		    list, json_pack("{s:s, s:o, s:o, s:b, s:s}", "kind", links_kind_name(f->kind),
 			      "line", line_or_null(f->line), "at", line_or_null(f->at), "doubtful",
 			      f->doubtful, "text", links_text(text, f)));
@@ -149,7 +141,7 @@ heads(const struct walk *w)
 	char head[2 * LINE_HASH + 1];
 
 	for (size_t i = 0; list != NULL && i < w->n_heads; i++)
-		list = append(list,
+		list = jsontext_append_item(list,
 		    json_pack("{s:s, s:o}", "head", line_hex(head, w->heads[i].hash, LINE_HASH),
 			"line", line_or_null(w->heads[i].line)));
 	return list;
@@ -164,7 +156,7 @@ incomplete(const struct walk *w)
 
 	for (const struct links_run *r = w->links.oldest;
 	     list != NULL && r != NULL && n < INCOMPLETE_MAX; r = r->after, n++)
-		list = append(list,
+		list = jsontext_append_item(list,
 		    json_pack("{s:s, s:I, s:I}", "run", line_hex(id, r->id, LINE_RUN), "first_line",
 			(json_int_t)r->first_line, "last_line", (json_int_t)r->last_line));
 	return list;

@@ -397,6 +397,32 @@ display() {
 	has "$work/stdout" "left: "$'\n'own
 }
 
+# Somebody who listens for a moment, and again, as fast as he can.
+busy_sockets() {
+	need python3
+	mkdir "$work/sockets"
+	: >"$work/go-on"
+	python3 -c '
+import os, socket, sys
+os.chdir(sys.argv[1])
+n = 0
+while os.path.exists("../go-on"):
+    n += 1
+    s = socket.socket(socket.AF_UNIX)
+    s.bind("socket%d" % (n % 20))
+    s.listen()
+    os.rename("socket%d" % (n % 20), "again") if n % 2 else os.unlink("socket%d" % (n % 20))
+    s.close()' "$work/sockets" &
+	local i
+	for i in {1..40}; do
+		guard -- true
+		expect 0
+	done
+	rm "$work/go-on"
+	wait $!
+	kept
+}
+
 scenario "sockets that the same user listens on are closed: stream, packet, datagram, bound by a relative path" every_type
 scenario "--allow-socket opens a socket, or all below a directory, and may name what is not there" allowed
 scenario "--allow-socket keeps a socket in a hidden directory, and nothing else of it" through_hidden_directory
@@ -422,3 +448,4 @@ scenario_as_root "a socket of another user's stays as it is" others
 scenario_as_root "--root-leg: sockets of every user are closed, and all of /run/user" others_of_root
 scenario_as_root "the spools of cron and at are closed" spools
 scenario_as_root "X displays are closed, and the leg can have one of its own" display
+scenario "sockets that come and go meanwhile are no reason to refuse" busy_sockets

@@ -121,6 +121,16 @@ none_left() {
 	done
 }
 
+# An unconfined leg reaches it. It has nothing to do by then, but would never end.
+janitor_stopped() {
+	guard --isolation none --status "$work/status.json" -- bash -c '
+		launcher=$(ps -o ppid= -p "$PPID")
+		until pkill -STOP -P $launcher leg-janitor; do :; done'
+	expect 0
+	kept
+	same "$(output lane-class)" ok
+}
+
 scenario "kill -9 after the leg moved a directory above the files: it is back before stdout closes" ancestor_moved
 scenario "kill -9 after the leg replaced a directory above the files: it is back before stdout closes" ancestor_replaced
 scenario "kill -9 after the leg replaced the guarded directory: it is back before stdout closes" directory_replaced
@@ -130,4 +140,5 @@ scenario "kill -9 with an unconfined leg and changed files: their contents are b
 scenario "kill -9 with a shared pid namespace: names are back, and the leg dead, before stdout closes" shared_pids
 scenario "kill -9 when nothing was changed: nobody stays, and nothing is touched" quiet_kill
 scenario "killing the janitor alone changes nothing for a run" janitor_killed
+scenario "a run ends though its leg has stopped the janitor" janitor_stopped
 scenario "neither reaper nor janitor is left of a run" none_left
