@@ -338,8 +338,8 @@ run_leg(struct job *j, struct error *e)
 	/* Commands that pass are counted for the record, where the runner acts on them. */
 	j->out->counts_commands =
 	    record_wanted(&j->record) && !j->plan.neutralizes && j->plan.under_actions;
-	j->out->keeps_output =
-	    j->options->isolation != ISOLATION_NONE && (!j->options->quiet || j->status.fd >= 0);
+	/* For a hint, or for how the leg's last line ends, behind which something is said. */
+	j->out->keeps_output = !j->options->quiet || j->status.fd >= 0 || record_wanted(&j->record);
 	return supervise(&leg, &j->options->limits, &meanwhile, &j->life, j->out, e);
 }
 

@@ -176,7 +176,8 @@ find_hint(const struct job *j)
 	    .buses_closed = doors_closed(&j->plan, DOORS_BUS),
 	};
 
-	if (!out->keeps_output || j->life.cancelled || out->timed_out || out->overflowed)
+	if (!out->keeps_output || o->isolation == ISOLATION_NONE || j->life.cancelled ||
+	    out->timed_out || out->overflowed)
 		return;
 	if (out->exec_errno != 0)
 		out->hint = hints_exec(out->exec_errno, &facts);

@@ -168,6 +168,10 @@ within_a_line() {
 	has <(head -n 1 "$work/stderr") 'no end'
 	lacks <(head -n 1 "$work/stderr") legguard
 	same "$(grep -c '^::error title=legguard::' "$work/stderr")" 1
+	guard --isolation none -t 1 -- bash -c 'printf "no end" >&2; exec sleep 1000'
+	same "$(grep -c '^::error title=legguard::' "$work/stderr")" 1
+	guard -q --audit "$work/audit" -- bash -c 'printf "no end" >&2'
+	same "$(grep -c '^legguard: audit-head ' "$work/stderr")" 1
 	both=$("$LEGGUARD" run -t 0.1 -- bash -c 'printf "no end"; exec sleep 1000' 2>&1 </dev/null) || true
 	same "$(grep -c '^::error title=legguard::' <<<"$both")" 1
 	same "$(grep -c '^no end$' <<<"$both")" 1
